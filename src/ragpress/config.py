@@ -1,0 +1,98 @@
+"""`[tool.ragpress]` of a repository's pyproject.toml as one frozen Config."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from ragpress.errors import BuildError
+
+MODEL_LIMIT = 512
+"""Tokens that the known models read at most, prefix and special tokens included (their model cards)."""
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings with their defaults. Paths are relative to the folder of pyproject.toml."""
+
+    sources: str = "sources"
+    golden: str = "golden"
+    build: str = "build"
+
+    model: str = "nomic-embed-text-v2-moe"
+    model_file: str = "Q6_K"  # the quantisation of the hub's file
+    model_path: str = ""  # a GGUF on this machine, used instead of the hub's file
+    offline_model: str = ""  # used, and announced, where the hub cannot be reached
+    dimensions: Natural = 0  # Matryoshka: cut vectors to so many dimensions; 0 keeps all
+    reproducible: bool = False  # embed again what another machine's engine embedded
+    seed: str = ""  # a published artifact (folder or archive) to take unchanged vectors from
+
+    max_tokens: Annotated[int, msgspec.Meta(ge=32, le=MODEL_LIMIT)] = 384
+    min_tokens: Natural = 48
+    overlap_sentences: Natural = 2
+    strategy: Literal["fixed", "semantic"] = "fixed"
+    breakpoint_percentile: Annotated[int, msgspec.Meta(ge=1, le=99)] = 20
+    extra_h1: Literal["index", "drop"] = "index"
+    excluded_section_headings: tuple[str, ...] = ()
+    detect_qa: bool = True
+
+    captions: Literal["off", "openai", "tesseract"] = "off"
+    captions_url: str = ""
+    captions_model: str = ""
+    convert_doc: bool = False
+
+    min_coverage: Share = 0.98
+    on_error: Literal["fail", "skip"] = "fail"
+    source_seconds: Positive = 120  # a source that takes longer fails by name
+    source_megabytes: Positive = 2048  # memory that reading one source may take
+
+    min_hit_at_5: Share = 0.0
+    max_hit_drop: Share = 0.02
+
+
+def load_config(root: Path) -> Config:
+    """The settings of the repository at `root`. Raises BuildError that names an unknown key or a bad value."""
+    path = root / "pyproject.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise BuildError(
+            "bad-setting", f"no pyproject.toml in {root.name or '.'}; run `ragpress init .` to write one"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BuildError("bad-setting", f"pyproject.toml is not valid TOML: {error}") from None
+    except OSError as error:
+        raise BuildError("bad-setting", f"pyproject.toml cannot be read: {error.strerror}") from None
+    tool = table.get("tool", {})
+    return parse_config(tool.get("ragpress", {}) if isinstance(tool, dict) else {})
+
+
+def parse_config(settings: object) -> Config:
+    """A Config from the plain values of `[tool.ragpress]`. Raises BuildError."""
+    if isinstance(settings, dict):
+        for key in settings:
+            if key not in Config.__struct_fields__:
+                close = difflib.get_close_matches(str(key), Config.__struct_fields__, 1)
+                hint = f"did you mean `{close[0]}`?" if close else "see the list of settings in the README"
+                raise BuildError("bad-setting", f"pyproject.toml: [tool.ragpress] has no setting `{key}`; {hint}")
+    try:
+        config = msgspec.convert(settings, Config)
+    except msgspec.ValidationError as error:
+        raise BuildError("bad-setting", f"pyproject.toml: [tool.ragpress]: {error}") from None
+    if config.min_tokens > config.max_tokens:
+        raise BuildError(
+            "bad-setting",
+            f"pyproject.toml: min_tokens = {config.min_tokens} is above max_tokens = {config.max_tokens}; lower it",
+        )
+    for name in ("sources", "golden", "build"):
+        value = getattr(config, name)
+        if not value or Path(value).is_absolute() or ".." in Path(value).parts:
+            raise BuildError("bad-setting", f"pyproject.toml: `{name}` must be a folder inside the repository")
+    return config
