@@ -6,9 +6,9 @@ from ragpress.records import Locator, Message, Severity
 
 CODES: dict[str, str] = {
     # what a reader or the chunker tolerated
+    "bad-part": "a part of the package could not be read",
     "csv-encoding": "the encoding was decided by evidence",
     "csv-ragged": "rows of unequal length",
-    "docx-bad-part": "a part of the package could not be read",
     "empty-section": "a heading without a body",
     "extra-h1": "text from the second H1 on was left out",
     "front-matter": "front matter that could not be used",
