@@ -1,0 +1,196 @@
+"""Which rows of a grid are its header, decided by evidence: they differ from the data below, or stand out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ragpress.readers.tables import Row
+
+SEARCHED = 40
+"""Rows from the top among which a header may stand; forms have long preambles, nothing sane has longer ones."""
+SAMPLE = 200
+"""Data rows looked at as evidence."""
+CELL_LIMIT = 120
+"""A header cell is short."""
+
+NAMES = frozenset(
+    """
+    №|№ п/п|п/п|no|no.|nr|#|id|код|code|артикул|номер|number|name|имя|фамилия|отчество|фио|ф.и.о.|ф. и. о.|наименование|название|
+    title|описание|description|примечание|примечания|комментарий|note|notes|comment|comments|дата|date|время|time|год|year|
+    месяц|month|день|day|город|city|страна|country|регион|region|область|район|адрес|address|телефон|телефоны|phone|тел.|
+    email|e-mail|почта|сайт|url|ссылка|link|цена|price|стоимость|сумма|amount|total|итого|всего|количество|кол-во|quantity|qty|
+    ед. изм.|единица измерения|unit|тип|type|вид|категория|category|группа|group|раздел|section|статус|status|состояние|
+    должность|position|отдел|department|организация|компания|company|филиал|branch|подразделение|специальность|врач|услуга|
+    услуги|service|график работы|режим работы|часы работы|кабинет|вопрос|ответ|question|answer|value|значение|показатель|
+    параметр|key|ключ|товар|product|item|задача|task|срок|исполнитель|ответственный|
+    ردیف|نام|نام خانوادگی|نام و نام خانوادگی|عنوان|شرح|توضیحات|توضیح|ملاحظات|تاریخ|زمان|ساعت|سال|ماه|روز|شهر|استان|کشور|
+    منطقه|آدرس|نشانی|تلفن|تلفن همراه|موبایل|شماره|شماره تماس|شماره تلفن|ایمیل|پست الکترونیک|وب سایت|وبسایت|قیمت|مبلغ|
+    جمع|جمع کل|مجموع|تعداد|واحد|مقدار|نوع|دسته|دسته بندی|دسته‌بندی|گروه|وضعیت|سمت|بخش|شرکت|سازمان|شعبه|کد|کد شعبه|کد پستی|
+    تخصص|پزشک|خدمت|خدمات|سوال|سؤال|پرسش|پاسخ|جواب|مدیر|مسئول|نام شعبه|کالا|نام کالا|محصول|رشته
+    """.replace("\n", "").split("|")
+)
+"""Words that head columns in Russian, Persian and English files: weak evidence, needed where all cells are text."""
+
+_YEAR = re.compile(r"(?:1[34]|19|20)\d\d(?:[-/](?:\d\d|\d{4}))?(?: ?(?:г\.?|год|г\.г\.))?")
+_CONSTANT = re.compile(r"(?i:true|false|истина|ложь|да|нет|yes|no|بله|خیر|#[a-z0-9/]+[!?]?)")
+_ADDRESS = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S+")
+
+
+class HeaderRows(NamedTuple):
+    """The header is `depth` rows from index `start`."""
+
+    start: int
+    depth: int
+
+
+def find_header(rows: Sequence[Row]) -> HeaderRows | None:
+    """The first row (or rows, where groups stand above names) that is provably a header, else None.
+
+    A lone title, or a row that fills at most half of the columns, may stand above it; a full row that is no header
+    ends the search.
+    """
+    width = max((len(row.filled()) for row in rows), default=0)
+    for start in range(min(SEARCHED, len(rows) - 1)):
+        row = rows[start]
+        depth = _depth(rows, start)
+        if depth and _provable(rows[start : start + depth], rows[start + depth :]):
+            return HeaderRows(start, depth)
+        if _covered(row) * 2 > width and len(row.filled()) > 1:
+            return None
+        if width == 1:
+            return None
+    return None
+
+
+def join_header(rows: Sequence[Row]) -> tuple[str, ...]:
+    """One text a column: `group / name` where several rows make the header, each text once."""
+    width = max((len(row.cells) for row in rows), default=0)
+    levels: list[list[str]] = []
+    for number, row in enumerate(rows):
+        level = [""] * width
+        for column in row.filled():
+            reach = row.span(column)
+            if number < len(rows) - 1 and not any(span > 1 for span in row.spans):
+                reach = _open_reach(row, rows[-1], column, width)
+            for covered in range(column, min(column + reach, width)):
+                level[covered] = " ".join(row.cells[column].split())
+        levels.append(level)
+    return tuple(" / ".join(dict.fromkeys(text for text in column if text)) for column in zip(*levels, strict=True))
+
+
+def _open_reach(row: Row, below: Row, column: int, width: int) -> int:
+    """How far an unmerged group name reaches: over blank cells that have a name below."""
+    reach = 1
+    while (
+        column + reach < width
+        and not (column + reach < len(row.cells) and row.cells[column + reach])
+        and column + reach < len(below.cells)
+        and below.cells[column + reach]
+    ):
+        reach += 1
+    return reach
+
+
+def _depth(rows: Sequence[Row], start: int) -> int:
+    """How many rows from `start` could be one header: 0 for none, more than 1 where groups stand above names."""
+    depth = 1
+    while depth < 4 and start + depth < len(rows) - 1 and _groups(rows[start + depth - 1], rows[start + depth]):
+        depth += 1
+    return depth if _candidate(rows[start : start + depth]) else 0
+
+
+def _groups(row: Row, below: Row) -> bool:
+    """Whether `row` names groups of the columns that `below` names."""
+    filled, names = row.filled(), below.filled()
+    own = [column for column in names if column not in below.inherited]
+    if not own or any(kind(below.cells[column]) == "figure" and not _is_year(below.cells[column]) for column in own):
+        return False
+    merged = [column for column in filled if row.span(column) > 1]
+    if merged:
+        covered = {inner for column in merged for inner in range(column, column + row.span(column))}
+        return len(covered) < max(len(row.cells), len(below.cells)) and all(column in covered for column in own)
+    if any(below.inherited):
+        return False
+    gaps = [column for column in own if column >= len(row.cells) or not row.cells[column]]
+    return len(filled) > 1 and len(gaps) > 1 and len(own) > len(filled) and filled[0] > names[0]
+
+
+def _candidate(rows: Sequence[Row]) -> bool:
+    """Cells mostly short, unique, non-empty strings."""
+    header = join_header(rows)
+    texts = [text for text in header if text]
+    if not texts or len(texts) * 10 < len(header) * 6:
+        return False
+    short = sum(len(text) <= CELL_LIMIT for text in texts)
+    words = sum(kind(text) != "figure" or _is_year(text) for text in texts)
+    return short * 10 >= len(texts) * 8 and words * 10 >= len(texts) * 6 and len(set(texts)) * 10 >= len(texts) * 6
+
+
+def _provable(head: Sequence[Row], data: Sequence[Row]) -> bool:
+    """Whether the header differs from the rows below it in style, kind of value, length, or by naming columns."""
+    if not data:
+        return False
+    below = data[:SAMPLE]
+    header = join_header(head)
+    score = 0.0
+    if all(row.strong for row in head) and sum(row.strong for row in below) * 4 <= len(below):
+        score += 2
+    for column, name in enumerate(header):
+        values = [row.cells[column] for row in below if column < len(row.cells) and row.cells[column]]
+        if name and values:
+            score += _evidence(name, values)
+    return score >= 0.5
+
+
+def _evidence(name: str, values: Sequence[str]) -> float:
+    """What one column says for (above 0) or against a header."""
+    named = kind(name)
+    kinds = [kind(value) for value in values]
+    same = kinds.count(named) / len(kinds)
+    if named == "figure":
+        years = sum(map(_is_year, values)) * 2 > len(values)
+        return 0.0 if _is_year(name) and not years else -1.0 if same > 0.5 else -0.5
+    if named == "code":
+        return -1.0 if same > 0.5 else 0.0
+    if same <= 0.4:
+        return 1.0
+    if name in values:
+        return -1.0
+    score = 1.0 if _fold(name) in NAMES else 0.0
+    typical = median(map(len, values))
+    if typical >= max(2 * len(name), len(name) + 12):
+        score += 0.5
+    if len(values) >= 4 and len(set(values)) * 2 <= len(values):
+        score += 0.5
+    return score
+
+
+def kind(text: str) -> str:
+    """`figure` (number, date, phone, constant), `code` (letters and digits in one word, an address) or `text`."""
+    letters = sum(map(str.isalpha, text))
+    digits = sum(map(str.isdigit, text))
+    if digits and (letters == 0 or (letters <= 4 and digits >= letters and " " in text)):
+        return "figure"
+    if _CONSTANT.fullmatch(text):
+        return "figure"
+    if _ADDRESS.fullmatch(text) or (digits and len(text.split()) == 1):
+        return "code"
+    return "text" if letters else "figure"
+
+
+def _is_year(text: str) -> bool:
+    return bool(_YEAR.fullmatch(text))
+
+
+def _covered(row: Row) -> int:
+    return sum(row.span(column) for column in row.filled())
+
+
+def _fold(text: str) -> str:
+    """As in NAMES: lower case, Persian letters, no trailing colon."""
+    folded = text.lower().replace("ي", "ی").replace("ى", "ی").replace("ك", "ک").strip(" :*")
+    return " ".join(folded.split())
