@@ -1,0 +1,166 @@
+"""llama.cpp's C interface: weights, contexts, tokens. The only importer of llama_cpp."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragpress.errors import ModelError
+
+Vector = npt.NDArray[np.float32]
+Tokens = ctypes.Array[ctypes.c_int32]
+
+_UGM = 4  # llama_vocab_type of a unigram vocabulary
+
+
+@functools.cache
+def _llama() -> Any:
+    """llama_cpp with its log caught: it prints to stderr, warnings included, otherwise."""
+    import llama_cpp
+
+    llama_cpp.llama_log_set(_log_callback(llama_cpp), ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
+    return llama_cpp
+
+
+_log: collections.deque[str] = collections.deque(maxlen=8)
+_LOG_ERROR = 4  # ggml_log_level; llama_cpp's own table is of an older numbering
+
+
+@functools.cache
+def _log_callback(llama: Any) -> Any:
+    def collect(level: int, text: bytes, _data: Any) -> None:
+        if level == _LOG_ERROR:
+            _log.append(text.decode("utf-8", "replace").strip())
+
+    return llama.llama_log_callback(collect)  # cached, because llama.cpp keeps the bare pointer
+
+
+def _reason() -> str:
+    found = [line for line in _log if line]
+    return found[0].rstrip(".") if found else "no reason was given"
+
+
+class Weights:
+    """A loaded GGUF, with or without its weights. Raises ModelError where llama.cpp refuses the file."""
+
+    def __init__(self, path: Path, *, vocab_only: bool) -> None:
+        llama = _llama()
+        if not path.is_file():
+            raise ModelError("model", f"there is no model file {path.name}; correct model_path, or leave it out")
+        settings = llama.llama_model_default_params()
+        settings.vocab_only = vocab_only
+        settings.n_gpu_layers = 0
+        # Repacked weights crash a build by GCC 12 on a CPU with AMX (ggml-org/llama.cpp pull request 26954), and
+        # they take the memory a second time.
+        settings.use_extra_bufts = False
+        _log.clear()
+        self.pointer = llama.llama_model_load_from_file(os.fsencode(path), settings)
+        if not self.pointer:
+            raise ModelError("model", f"llama.cpp cannot load {path.name}: {_reason()}; fetch the file again")
+        self.vocabulary = llama.llama_model_get_vocab(self.pointer)
+
+    def metadata(self, key: str) -> str:
+        buffer = ctypes.create_string_buffer(256)
+        size = _llama().llama_model_meta_val_str(self.pointer, key.encode(), buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
+
+    def count(self, text: str, *, special: bool) -> int:
+        data = text.encode("utf-8", "replace")
+        # without room for the tokens it answers with their negative number
+        found: int = _llama().llama_tokenize(self.vocabulary, data, len(data), None, 0, special, False)
+        return -found
+
+    def tokens(self, text: str) -> Tokens:
+        """The tokens of `text`, special ones at both ends; what looks like one inside the text is plain text."""
+        llama = _llama()
+        data = text.encode("utf-8", "replace")
+        room = (llama.llama_token * (len(data) + 8))()
+        found = llama.llama_tokenize(self.vocabulary, data, len(data), room, len(room), True, False)
+        if found < 0:
+            raise ModelError("embedding", f"llama.cpp cannot tokenize a text of {len(data)} bytes")
+        return (llama.llama_token * found).from_buffer(room)  # type: ignore[no-any-return]
+
+    def pieces(self, numbers: Iterable[int]) -> list[str]:
+        """The texts of these tokens; empty for a number beyond the vocabulary."""
+        llama = _llama()
+        size = llama.llama_vocab_n_tokens(self.vocabulary)
+        return [
+            llama.llama_vocab_get_text(self.vocabulary, number).decode("utf-8", "replace") if number < size else ""
+            for number in numbers
+        ]
+
+    @property
+    def unigram(self) -> bool:
+        """Whether the tokenizer is sentencepiece's unigram model."""
+        return bool(_llama().llama_vocab_type(self.vocabulary) == _UGM)
+
+    @property
+    def width(self) -> int:
+        """The length of the vectors."""
+        return int(_llama().llama_model_n_embd_out(self.pointer))
+
+    @property
+    def trained_length(self) -> int:
+        """The longest input that the model was trained on, in tokens."""
+        return int(_llama().llama_model_n_ctx_train(self.pointer))
+
+    def close(self) -> None:
+        if self.pointer:
+            _llama().llama_model_free(self.pointer)
+            self.pointer = None
+
+
+class Context:
+    """One single-threaded llama.cpp context on shared weights. Used by one thread at a time."""
+
+    def __init__(self, weights: Weights, limit: int, width: int) -> None:
+        llama = _llama()
+        settings = llama.llama_context_default_params()
+        # A model without causal attention reads the whole input in one physical batch; more aborts the process.
+        settings.n_ctx = settings.n_batch = settings.n_ubatch = limit
+        settings.n_seq_max = 1
+        settings.n_threads = settings.n_threads_batch = 1
+        settings.embeddings = True
+        settings.pooling_type = llama.LLAMA_POOLING_TYPE_MEAN
+        settings.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        _log.clear()
+        self.pointer = llama.llama_init_from_model(weights.pointer, settings)
+        if not self.pointer:
+            raise ModelError("model", f"llama.cpp cannot make a context: {_reason()}")
+        self._width = width
+
+    def run(self, tokens: Tokens) -> Vector:
+        """The raw pooled vector of one text, shape (width,)."""
+        llama = _llama()
+        # One text a call: in a batch its last bits would depend on its mates.
+        status = llama.llama_encode(self.pointer, llama.llama_batch_get_one(tokens, len(tokens)))
+        if status != 0:
+            raise ModelError("embedding", f"llama.cpp failed with status {status}: {_reason()}")
+        found = llama.llama_get_embeddings_seq(self.pointer, 0)
+        if not found:
+            raise ModelError("embedding", "llama.cpp returned no pooled vector; the file is no embedding model")
+        return np.ctypeslib.as_array(found, shape=(self._width,)).astype(np.float32, copy=True)
+
+    def close(self) -> None:
+        if self.pointer:
+            _llama().llama_free(self.pointer)
+            self.pointer = None
+
+
+def engine() -> str:
+    """One line: versions of llama.cpp and its binding, CPU features of the build, and the switches used here."""
+    llama = _llama()
+    found = re.findall(r"(\w+) = 1", llama.llama_print_system_info().decode())
+    version = llama.llama_version().decode()
+    binding = f"llama-cpp-python {llama.__version__}"
+    return f"llama.cpp {version} ({binding}), {' '.join(found)}, flash-attention, no-extra-buffers"
