@@ -24,6 +24,8 @@ CODES: dict[str, str] = {
     "file-gone": "the file cannot be read",
     "not-a-file": "a directory or device named like a source",
     "too-large": "the file expands beyond the limits",
+    "too-slow": "reading took longer than allowed",
+    "internal": "a fault of ragpress itself",
     "unknown-suffix": "no reader for this kind of file",
     "legacy-doc": "legacy .doc needs conversion",
     # what makes a build or a command fail

@@ -17,6 +17,14 @@ def read_document(data: bytes, source: str, config: Config) -> Document:
     return _reader(source)(data, source, config)
 
 
+READABLE = frozenset({".md", ".txt", ".docx", ".docm", ".dotx", ".dotm", ".xlsx", ".xlsm", ".xltx", ".xltm", ".csv", ".tsv"})
+
+
+def is_readable(source: str) -> bool:
+    """Whether there is a reader for a file of this name, or a word on what to do with it."""
+    return PurePosixPath(source).suffix.lower() in READABLE | {".doc"}
+
+
 def _reader(source: str) -> Reader:
     # Imported where used: a build that touches Markdown alone loads neither lxml nor openpyxl.
     suffix = PurePosixPath(source).suffix.lower()

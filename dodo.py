@@ -1,0 +1,3 @@
+"""This repository's own build: the sample corpus in sources/."""
+
+from ragpress.tasks import *  # noqa: F403

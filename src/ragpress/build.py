@@ -1,0 +1,240 @@
+"""The stages of a build as functions on a repository: chunk every source, merge, embed, publish.
+
+Each stage looks at what stands on the disk and does only what is missing, so that a build that was killed, or whose
+doit state is lost, goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from ragpress.errors import BuildError, SourceError, render
+from ragpress.golden import remove_empty_parents
+from ragpress.manifest import encode_chunk, encode_document, read_chunks
+from ragpress.records import Chunk, DocumentEntry
+from ragpress.repository import Found, Repository, chunking_fingerprint, find_sources, fingerprint, tree_stamp
+from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
+
+Say = Callable[[str], None]
+
+
+class State(msgspec.Struct, frozen=True):
+    """build/documents/<source>.json: what a source became, and `stamp`, the fingerprint of all that decided it."""
+
+    stamp: str
+    chunks_sha256: str
+    entry: DocumentEntry | None = None
+    failure: Failure | None = None
+
+
+def say(line: str) -> None:
+    """A line for the person who builds, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes beside and renames into place. Raises BuildError where the disk refuses."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_bytes(data)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise BuildError(
+            "disk", f"{path.parent.name}/{path.name} cannot be written: {error.strerror}; make room or check the folder's rights"
+        ) from None
+
+
+@contextmanager
+def build_lock(repository: Repository, tell: Say = say) -> Iterator[None]:
+    """Keeps other builds of the same folder waiting; released by the system when the process ends, however."""
+    try:
+        repository.build.mkdir(parents=True, exist_ok=True)
+        handle = os.open(repository.build / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise BuildError(
+            "disk", f"{repository.config.build}/ cannot be written: {error.strerror}; check the folder's rights"
+        ) from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell("ragpress: another build of this folder is running; waiting for it")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+# -- chunk -----------------------------------------------------------------------------------------------------------
+
+
+def read_state(repository: Repository, source: str) -> State | None:
+    """What stands in the build folder for a source; None where nothing usable does."""
+    try:
+        return msgspec.json.decode(repository.state_of(source).read_bytes(), type=State)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None  # missing or damaged: the source is chunked again, which mends it
+
+
+def _stamp(settings: str, data: bytes) -> str:
+    return fingerprint(settings, hashlib.sha256(data).hexdigest())
+
+
+def _is_current(repository: Repository, found: Found, settings: str) -> bool:
+    state = read_state(repository, found.source)
+    if state is None or not found.regular:
+        return False
+    try:
+        if state.stamp != _stamp(settings, found.path.read_bytes()):
+            return False
+        if state.failure is not None:
+            return state.failure.lasting
+        return hashlib.sha256(repository.chunks_of(found.source).read_bytes()).hexdigest() == state.chunks_sha256
+    except OSError:
+        return False
+
+
+def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> None:
+    """Chunks those of the wanted sources whose results do not stand in the build folder yet."""
+    settings = chunking_fingerprint(repository)
+    stale = [found for found in wanted if not _is_current(repository, found, settings)]
+    if not stale:
+        return
+    tokenizer, prefixes = _vocabulary(repository)
+    jobs = [Job(found.source, str(found.path), repository.config, tokenizer, prefixes) for found in stale]
+    for found, outcome in zip(stale, compile_sources(jobs), strict=True):
+        _keep(repository, found, settings, outcome, tell)
+
+
+def _vocabulary(repository: Repository) -> tuple[str, tuple[str, ...]]:
+    from ragpress import models
+
+    config = repository.config
+    names = [name for name in (config.model, config.offline_model) if name]
+    prefixes = tuple(models.known(name).document_prefix for name in names)
+    return str(models.tokenizer_file(config, repository.root)), prefixes
+
+
+def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, tell: Say) -> None:
+    source = found.source
+    if isinstance(outcome, Compiled):
+        lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
+        write_file(repository.chunks_of(source), lines)
+        stamp = fingerprint(settings, outcome.entry.sha256)
+        state = State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry)
+        for message in outcome.messages:
+            tell(render(message, f"{repository.config.sources}/"))
+    else:
+        repository.chunks_of(source).unlink(missing_ok=True)
+        stamp = _stamp(settings, found.path.read_bytes()) if found.regular and found.path.is_file() else ""
+        state = State(stamp, "", failure=outcome)
+    write_file(repository.state_of(source), msgspec.json.encode(state))
+
+
+def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
+    """One source's part of the build: raises SourceError where it fails and nothing says to skip it.
+
+    The first call of a process chunks all sources that need it, so that both cores have work.
+    """
+    if repository.root not in _chunked:
+        chunk_sources(repository, find_sources(repository.sources), tell)
+        _chunked.add(repository.root)
+    failure = source_failure(repository, found.source)
+    if failure is not None and repository.config.on_error == "fail":
+        raise failure
+
+
+_chunked: set[Path] = set()
+
+
+def source_failure(repository: Repository, source: str) -> SourceError | None:
+    """Why a source has no chunks, once `chunk_sources` has been through it."""
+    state = read_state(repository, source)
+    if state is None:
+        return SourceError("file-gone", "its chunks are missing from the build folder; build again", source)
+    return state.failure.error() if state.failure else None
+
+
+def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...], DocumentEntry]:
+    """The chunks and the entry of a source from the build folder. Raises BuildError."""
+    state = read_state(repository, source)
+    if state is None or state.entry is None:
+        raise state.failure.error() if state and state.failure else BuildError(
+            "file-gone", "its chunks are missing from the build folder; run `doit`", source
+        )
+    return tuple(read_chunks(repository.chunks_of(source))), state.entry
+
+
+# -- merge -----------------------------------------------------------------------------------------------------------
+
+
+def merged_chunks(repository: Repository) -> Path:
+    return repository.build / "merged" / "chunks.jsonl"
+
+
+def merged_documents(repository: Repository) -> Path:
+    return repository.build / "merged" / "documents.jsonl"
+
+
+def _merge_stamp(repository: Repository) -> str:
+    names = [found.source for found in find_sources(repository.sources)]
+    return fingerprint(names, tree_stamp(repository.build / "documents"), repository.config.on_error)
+
+
+def is_merged(repository: Repository) -> bool:
+    """Whether the merged files are made from the sources' chunks as they are now."""
+    stamp = repository.build / "merged" / "stamp"
+    files = (merged_chunks(repository), merged_documents(repository))
+    try:
+        return stamp.read_text() == _merge_stamp(repository) and all(path.is_file() for path in files)
+    except OSError:
+        return False
+
+
+def merge(repository: Repository, tell: Say = say) -> None:
+    """All sources' chunks and entries, in the order of their names, as two files; what belongs to no source goes."""
+    found = find_sources(repository.sources)
+    if not found:
+        raise BuildError("no-sources", f"{repository.config.sources}/ holds no document; put one in and build again")
+    remove_orphans(repository, {item.source for item in found})
+    lines: list[bytes] = []
+    entries: list[bytes] = []
+    for item in found:
+        state = read_state(repository, item.source)
+        if state is None:
+            raise BuildError("file-gone", "its chunks are missing from the build folder; build again", item.source)
+        if state.failure is not None:
+            if repository.config.on_error == "fail":
+                raise state.failure.error()
+            tell(f"{state.failure.error()} - left out of the artifact, as on_error = \"skip\" says")
+            continue
+        if state.entry is not None:
+            lines.append(repository.chunks_of(item.source).read_bytes())
+            entries.append(encode_document(state.entry))
+    if not lines:
+        raise BuildError("no-sources", "no source could be read; mend the ones named above")
+    write_file(merged_chunks(repository), b"".join(lines))
+    write_file(merged_documents(repository), b"".join(entries))
+    write_file(repository.build / "merged" / "stamp", _merge_stamp(repository).encode())
+
+
+def remove_orphans(repository: Repository, present: set[str]) -> None:
+    """Deletes the chunks and states in the build folder of sources that are no longer there."""
+    for folder, suffix in ((repository.build / "chunks", ".jsonl"), (repository.build / "documents", ".json")):
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            if path.is_file() and path.relative_to(folder).as_posix().removesuffix(suffix) not in present:
+                path.unlink()
+                remove_empty_parents(folder, path.parent)

@@ -1,0 +1,176 @@
+"""What the commands of `ragpress` do; `cli.py` says how they are called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from ragpress.config import Config, load_config
+from ragpress.errors import BuildError, render
+from ragpress.records import Chunk, Hit
+
+# -- chunk -----------------------------------------------------------------------------------------------------------
+
+
+class FileReport(msgspec.Struct, frozen=True):
+    """What `--report` says of one file."""
+
+    outcome: str
+    seconds: float
+    warning: str = ""
+
+
+def chunk(options: argparse.Namespace) -> int:
+    """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
+    from ragpress import models
+    from ragpress.manifest import encode_chunk
+    from ragpress.worker import Compiled, Job, compile_sources
+
+    root = Path.cwd()
+    config = load_config(root) if (root / "pyproject.toml").is_file() else Config()
+    # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
+    config = msgspec.structs.replace(config, min_coverage=0.0)
+    tokenizer = str(models.tokenizer_file(config, root))
+    prefixes = tuple(models.KNOWN[name].document_prefix for name in (config.model, config.offline_model) if name)
+    files, reports = _files(options.paths)
+    jobs = [Job(source, str(path), config, tokenizer, prefixes) for source, path in files]
+    failed = any(report.outcome == "error_named" for report in reports.values())
+    for source, report in reports.items():
+        print(f"{source}: {report.warning}", file=sys.stderr)
+    for job, outcome in zip(jobs, compile_sources(jobs), strict=True):
+        if isinstance(outcome, Compiled):
+            for item in outcome.chunks:
+                sys.stdout.buffer.write(encode_chunk(item))
+            sys.stdout.buffer.flush()
+            for message in outcome.messages:
+                print(render(message, ""), file=sys.stderr)
+            warning = "; ".join(message.text for message in outcome.messages if message.severity != "info")
+            reports[job.source] = FileReport("ok_with_warning" if warning else "ok", outcome.seconds, warning)
+        else:
+            failed = True
+            error = render(outcome.error().message, "")
+            print(error, file=sys.stderr)
+            reports[job.source] = FileReport("error_named", outcome.seconds, error)
+    if options.report is not None:
+        _write_report(options.report, dict(sorted(reports.items())))
+    return 1 if failed else 0
+
+
+def _write_report(path: Path, reports: dict[str, FileReport]) -> None:
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(reports), indent=1) + b"\n")
+    except OSError as error:
+        raise BuildError("disk", f"the report {path.name} cannot be written: {error.strerror}") from None
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[tuple[str, Path]], dict[str, FileReport]]:
+    """Name and path of each file; and the reports of those that are not read. A file in a folder is named from there."""
+    from ragpress.repository import find_sources
+    from ragpress.readers import is_readable
+
+    files: list[tuple[str, Path]] = []
+    reports: dict[str, FileReport] = {}
+    for path in paths:
+        if not path.is_dir():
+            files.append((_name(path, [name for name, _ in files]), path))
+            continue
+        for found in find_sources(path):
+            if is_readable(found.source):
+                files.append((found.source, found.path))
+            else:
+                reports[found.source] = FileReport("skipped_reported", 0.0, "skipped: no reader for this kind of file")
+    return files, reports
+
+
+def _name(path: Path, taken: Sequence[str]) -> str:
+    parts = [part for part in path.parts if part not in {"..", ".", path.anchor}]
+    for count in range(1, len(parts) + 1):
+        name = "/".join(parts[-count:])
+        if name not in taken:
+            return name
+    raise BuildError("not-a-file", f"{path} is given twice; give it once")
+
+
+# -- search, verify --------------------------------------------------------------------------------------------------
+
+
+def search(options: argparse.Namespace) -> int:
+    """Ranked hits for a person, or as JSON."""
+    from ragpress.knowledge_base import KnowledgeBase
+
+    with KnowledgeBase.open(options.artifact, model_path=options.model) as base:
+        hits = base.search(
+            options.question,
+            options.k,
+            sources=options.source or None,
+            sections=options.section or None,
+            content_types=options.type or None,
+            neighbours=options.neighbours,
+        )
+    if options.json:
+        found = [{**msgspec.to_builtins(hit.chunk), "score": round(hit.score, 6), **_around(hit)} for hit in hits]
+        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+    elif not hits:
+        print("ragpress: nothing found; the artifact is empty, or the filters leave nothing", file=sys.stderr)
+    else:
+        print("\n\n".join(_shown(number, hit) for number, hit in enumerate(hits, 1)))
+    return 0
+
+
+def _around(hit: Hit) -> dict[str, object]:
+    if not hit.neighbours:
+        return {}
+    return {"neighbours": [chunk.chunk_id for chunk in hit.neighbours], "passage": hit.passage}
+
+
+def _shown(number: int, hit: Hit) -> str:
+    found: Chunk = hit.chunk
+    head = f"{number}. {hit.score:.3f}  {found.source}:{found.locator}"
+    if found.section:
+        head += f"  {found.section}"
+    text = hit.passage if hit.neighbours else found.text
+    return "\n".join([head, *(f"   {line}" for line in text.splitlines())])
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Checks every file of an artifact against its index.json, and all of them against each other."""
+    from ragpress.artifact import verify_artifact
+
+    manifest = verify_artifact(options.folder)
+    counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"
+    print(f"{options.folder}: sound ({counts})", file=sys.stderr)
+    return 0
+
+
+# -- model -----------------------------------------------------------------------------------------------------------
+
+
+def model(options: argparse.Namespace) -> int:
+    """Shows, chooses or locks the embedding model of the repository in the working folder."""
+    from ragpress import choice
+    from ragpress.repository import open_repository
+
+    repository = open_repository(Path.cwd())
+    if options.action == "use":
+        print(choice.use(repository, options.name), file=sys.stderr)
+    elif options.action == "lock":
+        print(choice.lock(repository), file=sys.stderr)
+    else:
+        print("\n".join(choice.show(repository)))
+    return 0
+
+
+# -- init ------------------------------------------------------------------------------------------------------------
+
+
+def init(options: argparse.Namespace) -> int:
+    """Writes what a content repository needs into a folder; nothing that is there is touched."""
+    from ragpress.scaffold import make_repository
+
+    for line in make_repository(options.folder):
+        print(line, file=sys.stderr)
+    return 0

@@ -1,0 +1,155 @@
+"""The doit graph: names, paths and dependencies, no logic. A repository's dodo.py is `from ragpress.tasks import *`.
+
+`doit` runs chunk, merge, embed and index. `doit golden`, `accept`, `eval`, `report` and `pack` are asked for by name,
+`doit clean` empties the build folder.
+
+doit's own state is a convenience: each action looks at what stands on the disk (`build.py`), so that state which is
+lost, foreign or from a killed run costs a look and no work.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from doit.exceptions import TaskFailed
+from doit.tools import config_changed
+
+from ragpress import build, review
+from ragpress.doit_reporter import Reporter
+from ragpress.errors import BuildError
+from ragpress.repository import chunking_fingerprint, find_sources, open_repository
+
+__all__ = [
+    "DOIT_CONFIG",
+    "task_accept",
+    "task_chunk",
+    "task_embed",
+    "task_golden",
+    "task_index",
+    "task_merge",
+]
+
+Task = dict[str, Any]
+
+
+def _stop(error: BuildError) -> SystemExit:
+    return SystemExit(str(error))
+
+
+def _state_file(folder: Path) -> str:
+    """Where doit keeps its state; a file there that is no intact database is put aside, since doit would crash on it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BuildError("disk", f"{folder.name}/ cannot be made: {error.strerror}; check the folder's rights") from None
+    if not os.access(folder, os.W_OK):
+        raise BuildError("disk", f"{folder.name}/ cannot be written; check the folder's rights")
+    path = folder / "doit.sqlite"
+    if path.exists():
+        try:
+            with sqlite3.connect(path) as state:
+                intact = state.execute("PRAGMA quick_check").fetchone() == ("ok",)
+            state.close()
+        except sqlite3.DatabaseError:
+            intact = False
+        if not intact:
+            path.replace(folder / "doit.sqlite.damaged")
+            build.say(f"ragpress: {folder.name}/doit.sqlite was damaged and is put aside; what was built is checked again")
+    return str(path)
+
+
+try:
+    REPOSITORY = open_repository(Path.cwd())
+    DOIT_CONFIG = {
+        "default_tasks": ["index"],
+        "backend": "sqlite3",
+        "dep_file": _state_file(REPOSITORY.build),
+        "verbosity": 2,
+        "continue": True,
+        "reporter": Reporter,
+    }
+except BuildError as error:
+    raise _stop(error) from None
+
+# doit saves its state when it ends; an interrupt lets it, where SIGTERM's default would not.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]:
+    """An action for doit: under the build lock, with a BuildError as a failed task's one line."""
+
+    @wraps(function)
+    def run(*arguments: object) -> bool | TaskFailed:
+        try:
+            with build.build_lock(REPOSITORY):
+                function(*arguments)
+        except BuildError as error:
+            return TaskFailed(str(error))
+        return True
+
+    return run
+
+
+def task_chunk() -> Iterator[Task]:
+    """Read each source and cut it into chunks"""
+    settings = chunking_fingerprint(REPOSITORY)
+    try:
+        found = find_sources(REPOSITORY.sources)
+    except BuildError as error:
+        raise _stop(error) from None
+    yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
+    for item in found:
+        yield {
+            "name": item.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
+            "file_dep": [str(item.path)] if item.regular else [],
+            "targets": [str(REPOSITORY.chunks_of(item.source)), str(REPOSITORY.state_of(item.source))],
+            "actions": [(_action(build.chunk), [REPOSITORY, item])],
+            "uptodate": [config_changed(settings) if item.regular else False],
+        }
+
+
+def task_merge() -> Task:
+    """Put all chunks in order and drop what belongs to no source"""
+    return {
+        "task_dep": ["chunk"],
+        "uptodate": [lambda: build.is_merged(REPOSITORY)],
+        "actions": [(_action(build.merge), [REPOSITORY])],
+    }
+
+
+def task_embed() -> Task:
+    """Embed the texts that no vector exists for"""
+    return {
+        "task_dep": ["merge"],
+        "uptodate": [lambda: build.is_published(REPOSITORY)],
+        "actions": [(_action(build.embed), [REPOSITORY])],
+    }
+
+
+def task_index() -> Task:
+    """Write the artifact, build/kb/"""
+    return {
+        "task_dep": ["embed"],
+        "uptodate": [lambda: build.is_published(REPOSITORY)],
+        "actions": [(_action(build.publish), [REPOSITORY])],
+        "clean": [lambda: shutil.rmtree(REPOSITORY.build, ignore_errors=True)],
+    }
+
+
+def task_golden() -> Task:
+    """Compare the chunks with their goldens, and say what changed"""
+    return {"task_dep": ["chunk"], "actions": [(_action(review.check_goldens), [REPOSITORY])]}
+
+
+def task_accept() -> Task:
+    """Rewrite the goldens to what the chunks are now"""
+    return {"task_dep": ["chunk"], "actions": [(_action(review.accept), [REPOSITORY])]}

@@ -1,0 +1,1 @@
+from ragpress.tasks import *

@@ -1,0 +1,296 @@
+"""Reads, chunks and audits sources in processes of their own, so that a hostile one fails alone.
+
+A worker is `python -m ragpress.worker`: frames of msgpack on its standard input and output, each after its length
+in four bytes. It lives as long as its pool and serves one source after another; one that exceeds its time is
+killed, one that exceeds its memory says so, and the next source gets a new worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from ragpress.config import Config
+from ragpress.errors import SourceError
+from ragpress.records import Chunk, DocumentEntry, Locator, Message
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One source to chunk. `path` is where its bytes are, `tokenizer` a GGUF with the model's vocabulary.
+
+    `prefixes` are the document prefixes of the models that may embed its chunks; tokens are counted with the first.
+    """
+
+    source: str
+    path: str
+    config: Config
+    tokenizer: str
+    prefixes: tuple[str, ...]
+
+
+class Failure(msgspec.Struct, frozen=True, tag=True):
+    """Why a source has no chunks. `lasting` tells whether the same bytes would fail again."""
+
+    code: str
+    text: str
+    source: str
+    locator: Locator | None = None
+    lasting: bool = True
+    seconds: float = 0.0
+
+    def error(self) -> SourceError:
+        return SourceError(self.code, self.text, self.source, self.locator)
+
+
+class Compiled(msgspec.Struct, frozen=True, tag=True):
+    """What became of one source."""
+
+    entry: DocumentEntry
+    chunks: tuple[Chunk, ...]
+    messages: tuple[Message, ...]
+    seconds: float = 0.0
+
+
+Outcome = Compiled | Failure
+_LENGTH = 4
+
+
+def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Iterator[Outcome]:
+    """The outcome of each job, in order, from up to `processes` workers (one a core when not given)."""
+    count = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
+    workers = [_Worker() for _ in range(count)]
+    free = list(workers)  # list.pop and append are atomic; there are as many threads as workers
+
+    def run(job: Job) -> Outcome:
+        worker = free.pop()
+        begin = time.perf_counter()
+        try:
+            outcome = worker.compile(job)
+            return msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
+        finally:
+            free.append(worker)
+
+    try:
+        with ThreadPoolExecutor(count) as threads:
+            futures = [threads.submit(run, job) for job in jobs]
+            try:
+                for future in futures:
+                    yield future.result()
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                for worker in workers:
+                    worker.stop()
+                raise
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+class _Worker:
+    """The parent's end of one worker process, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def compile(self, job: Job) -> Outcome:
+        limit = job.config.source_seconds
+        try:
+            answer = self._exchange(msgspec.msgpack.encode(job), limit)
+        except TimeoutError:
+            self.stop()
+            return Failure(
+                "too-slow",
+                f"not read within {limit} seconds; simplify or split the file, or raise source_seconds",
+                job.source,
+                lasting=False,
+            )
+        except (EOFError, BrokenPipeError):
+            status = self.stop()
+            return Failure(
+                "too-large",
+                f"the reading process ended ({_ending(status)}) in the middle of this file;"
+                f" split the file, or raise source_megabytes (now {job.config.source_megabytes})",
+                job.source,
+                lasting=False,
+            )
+        return msgspec.msgpack.decode(answer, type=Outcome)  # type: ignore[arg-type]
+
+    def _exchange(self, frame: bytes, seconds: float) -> bytes:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ragpress.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        sink, source = self._process.stdin, self._process.stdout
+        if sink is None or source is None:
+            raise EOFError
+        _write_frame(sink, frame)
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(source, selectors.EVENT_READ)
+            size = int.from_bytes(_read_until(source, waiting, _LENGTH, deadline), "big")
+            return _read_until(source, waiting, size, deadline)
+
+    def stop(self) -> int:
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        if process.poll() is None:
+            process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:  # a frame that was never read; the process is gone
+                    continue
+        return process.wait()
+
+
+def _ending(status: int) -> str:
+    return signal.Signals(-status).name if status < 0 else f"status {status}"
+
+
+def _read_until(source: BinaryIO, waiting: selectors.BaseSelector, size: int, deadline: float) -> bytes:
+    parts: list[bytes] = []
+    while size > 0:
+        if not waiting.select(max(0.0, deadline - time.monotonic())):
+            raise TimeoutError
+        part = os.read(source.fileno(), min(size, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _write_frame(sink: BinaryIO, frame: bytes) -> None:
+    sink.write(len(frame).to_bytes(_LENGTH, "big") + frame)
+    sink.flush()
+
+
+def compile_source(job: Job) -> Outcome:
+    """Reads, captions, chunks and audits one source in this process."""
+    try:
+        return _compile(job)
+    except SourceError as error:
+        found = error.message
+        return Failure(found.code, found.text, job.source, found.locator)
+    except MemoryError:
+        limit = job.config.source_megabytes
+        return Failure(
+            "too-large",
+            f"reading it takes more than {limit} MB of memory; split the file, or raise source_megabytes",
+            job.source,
+            lasting=False,
+        )
+    except RecursionError:
+        return Failure("bad-archive", "it is nested too deeply to be read; simplify the file", job.source)
+    except Exception as error:  # a fault of ours must not stop the other sources: it is named, and its trace is kept
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return Failure(
+            "internal",
+            f"ragpress failed on this file ({type(error).__name__} at {where}: {error});"
+            " please report it, and leave the file out meanwhile",
+            job.source,
+        )
+
+
+def _compile(job: Job) -> Compiled:
+    from ragpress.audit import audit, messages_for
+    from ragpress.chunking import chunk_document
+    from ragpress.errors import render
+    from ragpress.readers import read_document
+
+    data = read_source(Path(job.path), job.source)
+    document = read_document(data, job.source, job.config)
+    count = _counter(job.tokenizer, job.prefixes[0])
+    chunks, messages = chunk_document(document, _fitting(job.config, count, job.prefixes), count)
+    if not chunks:
+        raise SourceError("empty-source", "there is no text to index in it; add text or remove the file", job.source)
+    account = audit(data, document, chunks, job.config)
+    found = (*document.messages, *messages, *messages_for(account, job.source, job.config))
+    entry = DocumentEntry(
+        source=job.source,
+        sha256=hashlib.sha256(data).hexdigest(),
+        title=document.title,
+        front_matter=document.front_matter,
+        chunks=len(chunks),
+        coverage=account.coverage,
+        gaps=account.gaps,
+        left_out=account.left_out,
+        messages=tuple(render(item) for item in found),
+    )
+    return Compiled(entry, chunks, found)
+
+
+def read_source(path: Path, source: str) -> bytes:
+    """The bytes of a source as they are at one moment. Raises SourceError for what is no readable file."""
+    try:
+        if not path.is_file():
+            raise SourceError("not-a-file", "it is not a regular file; remove it or give it another name", source)
+        before = path.stat()
+        data = path.read_bytes()
+        after = path.stat()
+    except OSError as error:
+        raise SourceError("file-gone", f"it cannot be read ({error.strerror}); check it and build again", source) from None
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+        raise SourceError("file-gone", "it was changed while it was read; build again", source)
+    return data
+
+
+@lru_cache(maxsize=1)
+def _counter(tokenizer: str, prefix: str) -> Callable[[str], int]:
+    from ragpress.embedding import TokenCounter
+
+    return TokenCounter(Path(tokenizer), prefix)
+
+
+def _fitting(config: Config, count: Callable[[str], int], prefixes: tuple[str, ...]) -> Config:
+    """The settings with a limit under which a text fits whichever of the models' prefixes it is given.
+
+    Exact, since a prefix ends with a space and no token of the known vocabulary crosses one.
+    """
+    longest = max(count(prefix) for prefix in prefixes)
+    return msgspec.structs.replace(config, max_tokens=config.max_tokens - (longest - count(prefixes[0])))
+
+
+def serve() -> None:
+    """The worker's loop: answers each Job on standard input until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing but frames may reach the parent
+    limited = False
+    while header := source.read(_LENGTH):
+        job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
+        if not limited:
+            _counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
+            _limit_memory(job.config.source_megabytes)
+            limited = True
+        _write_frame(sink, msgspec.msgpack.encode(compile_source(job)))
+
+
+def _limit_memory(megabytes: int) -> None:
+    status = Path("/proc/self/statm")
+    if not status.exists():  # other systems have no cheap way to tell what is in use already
+        return
+    used = int(status.read_text().split()[0]) * resource.getpagesize()
+    limit = used + megabytes * (1 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    serve()
