@@ -13,6 +13,7 @@ CODES: dict[str, str] = {
     "extra-h1": "text from the second H1 on was left out",
     "front-matter": "front matter that could not be used",
     "left-out": "text was left out on purpose",
+    "long-heading": "a heading or table header is too long to repeat",
     "long-word": "one word is longer than a chunk may be",
     "picture": "pictures without indexed text",
     "text-encoding": "the encoding was decided by evidence",
@@ -29,6 +30,7 @@ CODES: dict[str, str] = {
     "unknown-suffix": "no reader for this kind of file",
     "legacy-doc": "legacy .doc needs conversion",
     # what makes a build or a command fail
+    "bad-cache": "the vector cache was damaged",
     "bad-artifact": "the artifact is damaged or foreign",
     "bad-setting": "a setting that cannot be used",
     "disk": "the disk refused",

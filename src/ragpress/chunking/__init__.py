@@ -1,1 +1,109 @@
-"""Units to chunks."""
+"""Units to chunks.
+
+A document's units are taken section by section: rows, pairs and captions become a chunk each, the prose between them
+goes through `sections`. Nothing is merged with, and nothing repeated from, another section.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from ragpress.chunking.budget import Budget
+from ragpress.chunking.context import open_headings
+from ragpress.chunking.parts import Draft
+from ragpress.chunking.sections import chunk_run, content_type
+from ragpress.config import Config
+from ragpress.errors import message
+from ragpress.records import Chunk, Document, Message, Unit, chunk_id
+
+__all__ = ["chunk_document"]
+
+
+def chunk_document(
+    document: Document, config: Config, count: Callable[[str], int]
+) -> tuple[tuple[Chunk, ...], tuple[Message, ...]]:
+    """The chunks of one source, in reading order, and what had to be cut in an unnatural place.
+
+    `count` tells the tokens of the exact string that is embedded for a chunk's text. Raises BuildError if
+    `max_tokens` leaves no room beside the model's prefix.
+    """
+    budget = Budget.of(config, count)
+    drafts: list[Draft] = []
+    for section in _sections(document.units):
+        lines: tuple[str, ...] = ()
+        for run in _runs(section):
+            drafts += _within_limit(run, lines, budget)
+            lines = open_headings(lines, run)
+    return _linked(document.source, drafts), _messages(document.source, budget)
+
+
+def _sections(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    said = (unit for unit in units if unit.text.strip())  # a picture that has no caption yet says nothing
+    for _, section in groupby(said, key=lambda unit: unit.section_number):
+        yield list(section)
+
+
+def _runs(section: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """Prose that is not interrupted, and each row, pair or caption by itself."""
+    run: list[Unit] = []
+    for unit in section:
+        if content_type(unit) == "paragraph":
+            run.append(unit)
+            continue
+        if run:
+            yield run
+        yield [unit]
+        run = []
+    if run:
+        yield run
+
+
+def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:
+    """The chunks of a run. Done again with less room where a whole is longer than the sum of its parts."""
+    while True:
+        drafts = chunk_run(run, lines, budget)
+        most = max(draft.tokens for draft in drafts)
+        if most <= budget.limit or budget.room == 1:
+            return drafts
+        budget = budget.tightened(most)
+
+
+def _linked(source: str, drafts: Sequence[Draft]) -> tuple[Chunk, ...]:
+    seen: Counter[tuple[tuple[str, ...], str]] = Counter()
+    ids: list[str | None] = [None]
+    for draft in drafts:
+        name = draft.headings, draft.own
+        ids.append(chunk_id(source, *name, seen[name]))
+        seen[name] += 1
+    ids.append(None)
+    return tuple(
+        Chunk(
+            chunk_id=ids[number] or "",
+            source=source,
+            content_type=draft.content_type,
+            section=draft.section,
+            headings=draft.headings,
+            locator=str(draft.locator),
+            tokens=draft.tokens,
+            previous_chunk_id=ids[number - 1],
+            next_chunk_id=ids[number + 1],
+            context_chars=len(draft.context),
+            text=draft.context + draft.own,
+        )
+        for number, draft in enumerate(drafts, start=1)
+    )
+
+
+def _messages(source: str, budget: Budget) -> tuple[Message, ...]:
+    found = []
+    for code, texts, what in (
+        ("long-word", budget.long_words, "without a space where one could be cut; check whether it is text"),
+        ("long-heading", budget.long_headings, "too long to stand above each chunk, shortened there; shorten it"),
+    ):
+        if texts:
+            first, place = next(iter(texts.items()))
+            more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+            found.append(message("warning", code, f"«{first[:40]}…»{more} is {what}", source, place))
+    return tuple(found)

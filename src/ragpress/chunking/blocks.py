@@ -1,0 +1,146 @@
+"""A block, the units that become one chunk where they fit, and its pieces where they do not."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ragpress.chunking.budget import Budget
+from ragpress.chunking.context import above, open_headings, overlap, repeated
+from ragpress.chunking.fixed import Atom, Piece, cut
+from ragpress.chunking.parts import PARAGRAPHS, Part, common_path
+from ragpress.records import Locator, Unit
+
+
+class Block(NamedTuple):
+    """Units that become one chunk if they fit: a body unit, and before it `leads` units glued to it.
+
+    `lines` are the heading lines that are open above the block.
+    """
+
+    units: tuple[Unit, ...]
+    leads: int
+    lines: tuple[str, ...]
+
+
+def whole(block: Block, size: int, budget: Budget) -> Part:
+    """A block as one part."""
+    first, last = block.units[0], block.units[-1]
+    bodies = _bodies(block.units)
+    return Part(
+        own=PARAGRAPHS.join(unit.text for unit in block.units),
+        size=size,
+        section=bodies[0].section,
+        headings=common_path([unit.headings for unit in bodies]),
+        locator=first.locator.to(last.locator),
+        above=above(first, block.lines, budget),
+        tail=last.text if last.kind == "paragraph" else "",
+        overlaps=first.kind != "heading",
+    )
+
+
+def pieces(block: Block, sizes: Sequence[int], budget: Budget) -> Iterator[Part]:
+    """A block that is too long, in pieces. `sizes` are its units' sizes."""
+    long = _LongBlock(block, budget)
+    before: Piece | None = None
+    for piece in cut(long.text, long.atoms(sizes), long.breaks(), budget, long.room, block.units[0].locator):
+        yield long.part(piece, before)
+        before = piece
+
+
+def _bodies(units: Sequence[Unit]) -> Sequence[Unit]:
+    return [unit for unit in units if unit.kind != "heading"] or units[:1]
+
+
+class _LongBlock:
+    """The joined text of a block, and which unit is where in it."""
+
+    def __init__(self, block: Block, budget: Budget) -> None:
+        self.units = block.units
+        self.leads = block.leads
+        self.budget = budget
+        self.text = PARAGRAPHS.join(unit.text for unit in block.units)
+        self.starts = [0]
+        for unit in block.units[:-1]:
+            self.starts.append(self.starts[-1] + len(unit.text) + len(PARAGRAPHS))
+        self.above_first = above(block.units[0], block.lines, budget)
+        self.above_later = above(block.units[0], open_headings(block.lines, block.units[: block.leads]), budget)
+        self.newlines = [_newlines(unit) for unit in block.units]
+
+    def atoms(self, sizes: Sequence[int]) -> Iterator[Atom]:
+        """What `cut` begins with: the units, of which leads and a table's header are glued to what follows."""
+        most = self.budget.room // 2  # of a chunk, for what is glued
+        leading = sum(sizes[: self.leads])
+        for number, (unit, start, size) in enumerate(zip(self.units, self.starts, sizes, strict=True)):
+            end = start + len(unit.text)
+            header = unit.text[: unit.repeat].rstrip()
+            body = unit.text[unit.repeat :].lstrip("\r\n")
+            if header and body:
+                header_size = self.budget.size(header)
+                yield Atom(start, start + len(header), header_size, glued=header_size <= most)
+                start, size = end - len(body), size - header_size
+            yield Atom(start, end, size, glued=number < self.leads and leading <= most)
+            leading -= sizes[number]
+
+    def breaks(self) -> tuple[int, ...]:
+        return tuple(start + at for unit, start in zip(self.units, self.starts, strict=True) for at in unit.breaks)
+
+    def room(self, start: int, before: Piece | None) -> int:
+        """As `fixed.Room` says."""
+        budget = self.budget
+        if before is None:
+            return budget.room - budget.size(self.above_first)
+        free = budget.room - budget.size(self.above_later) - budget.size(self._repeated(start))
+        if self.units[self._at(start)].kind == "paragraph":
+            free -= budget.size(overlap(self._tail(before), self.text[before.start : before.end], free, budget))
+        return free
+
+    def part(self, piece: Piece, before: Piece | None) -> Part:
+        """What a piece becomes, given the one before it."""
+        first, last = self._at(piece.start), self._at(piece.end - 1)
+        bodies = _bodies(self.units[first : last + 1])
+        continued = piece.start > self.starts[first]
+        kind = self.units[first].kind
+        return Part(
+            own=self.text[piece.start : piece.end],
+            size=piece.size,
+            section=bodies[0].section,
+            headings=common_path([unit.headings for unit in bodies]),
+            locator=self._place(first, piece).to(self._place(last, piece)),
+            above=self.above_later if before else self.above_first,
+            repeated=self._repeated(piece.start),
+            joint=self.text[before.end : piece.start] if before else PARAGRAPHS,
+            tail=self._tail(piece),
+            overlaps=kind == "paragraph" if continued else kind != "heading",
+        )
+
+    def _at(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
+
+    def _repeated(self, start: int) -> str:
+        number = self._at(start)
+        used = self.budget.size(self.above_later)
+        return repeated(self.units[number], start - self.starts[number], used, self.budget)
+
+    def _tail(self, piece: Piece) -> str:
+        number = self._at(piece.end - 1)
+        if self.units[number].kind != "paragraph":
+            return ""
+        return self.text[max(self.starts[number], piece.start) : piece.end]
+
+    def _place(self, number: int, piece: Piece) -> Locator:
+        where, newlines = self.units[number].locator, self.newlines[number]
+        if newlines is None:
+            return where
+        first = bisect_left(newlines, piece.start - self.starts[number])
+        last = bisect_left(newlines, piece.end - self.starts[number])
+        return Locator(where.unit, where.start + first, where.start + last, where.part)
+
+
+def _newlines(unit: Unit) -> list[int] | None:
+    """Where the lines of a unit end, if they are the lines of the source."""
+    where = unit.locator
+    if where.unit != "L" or where.end - where.start != unit.text.count("\n"):
+        return None
+    return [at for at, char in enumerate(unit.text) if char == "\n"]

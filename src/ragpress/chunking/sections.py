@@ -1,0 +1,82 @@
+"""One run of a section's units to chunks: whole if it fits, else a paragraph, list, table or code block each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragpress.chunking.blocks import Block, pieces, whole
+from ragpress.chunking.budget import Budget
+from ragpress.chunking.context import above, open_headings
+from ragpress.chunking.parts import Draft, Part, drafts, merged
+from ragpress.records import ContentType, Unit
+
+_LIKELY_CHARS_A_TOKEN = 8  # a run with more is hardly one chunk: its units are counted before the whole
+
+
+def content_type(unit: Unit) -> ContentType:
+    """What the chunks of a unit are called: its kind, and `paragraph` for all prose."""
+    if unit.kind in ("table_row", "qa_pair", "image_caption"):
+        return unit.kind
+    return "paragraph"
+
+
+def chunk_run(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:
+    """The chunks of a run: prose units that follow each other in one section, or one row, pair or caption.
+
+    `lines` are the heading lines that are open where the run begins.
+    """
+    kind = content_type(units[0])
+    one = whole(Block(tuple(units), 0, _lines_above(lines, units)), 0, budget)
+    likely = len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
+    if likely:
+        found = drafts([one], kind, budget)
+        if found[0].tokens <= budget.limit:
+            return found
+    parts = [part for block in _blocks(units, lines, budget) for part in _parts(block, budget)]
+    if not likely and budget.size(one.above) + sum(part.size for part in parts) <= budget.room:
+        return drafts([one], kind, budget)
+    return drafts(merged(parts, budget), kind, budget)
+
+
+def _blocks(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> Iterator[Block]:
+    """Headings and short lead-ins with what follows them. Headings that nothing follows end the last block."""
+    leads: list[Unit] = []
+    held: Block | None = None
+    for unit, after in zip(units, (*units[1:], None), strict=True):
+        if after is not None and _leads(unit, after, leads, budget):
+            leads.append(unit)
+            continue
+        if unit.kind == "heading" and held is not None:  # the last unit: nothing follows
+            held = held._replace(units=(*held.units, *leads, unit))
+            break
+        if held is not None:
+            yield held
+        held = Block((*leads, unit), len(leads), _lines_above(lines, (*leads, unit)))
+        lines = open_headings(lines, (*leads, unit))
+        leads = []
+    if held is not None:
+        yield held
+
+
+def _leads(unit: Unit, after: Unit, leads: list[Unit], budget: Budget) -> bool:
+    if unit.kind == "heading":
+        return True
+    if unit.kind != "paragraph" or not unit.text.endswith((":", "：")) or after.kind == "heading":
+        return False
+    # One lead-in a block: in a list of names and values each line may end with a colon.
+    return all(lead.kind == "heading" for lead in leads) and budget.size(unit.text) < budget.min_tokens
+
+
+def _lines_above(lines: tuple[str, ...], units: Sequence[Unit]) -> tuple[str, ...]:
+    if units[0].kind != "heading":
+        return lines
+    return open_headings(lines, units[:1])[:-1]
+
+
+def _parts(block: Block, budget: Budget) -> Iterator[Part]:
+    """The block as one part if it fits, else in pieces that do."""
+    sizes = [budget.size(unit.text) for unit in block.units]
+    if sum(sizes) + budget.size(above(block.units[0], block.lines, budget)) <= budget.room:
+        yield whole(block, sum(sizes), budget)
+        return
+    yield from pieces(block, sizes, budget)
