@@ -8,6 +8,7 @@ CODES: dict[str, str] = {
     # what a reader or the chunker tolerated
     "bad-part": "a part of the package could not be read",
     "csv-encoding": "the encoding was decided by evidence",
+    "csv-quote": "a quotation that is not closed",
     "csv-ragged": "rows of unequal length",
     "empty-section": "a heading without a body",
     "extra-h1": "text from the second H1 on was left out",
@@ -17,6 +18,8 @@ CODES: dict[str, str] = {
     "long-word": "one word is longer than a chunk may be",
     "picture": "pictures without indexed text",
     "text-encoding": "the encoding was decided by evidence",
+    "xlsx-filter": "rows that a filter hides are read",
+    "xlsx-formula": "a formula without a stored value",
     # what makes a source fail
     "bad-archive": "the file is not the archive it should be",
     "bad-encoding": "the bytes are no text",
