@@ -1,0 +1,211 @@
+"""Reads an Excel workbook (SpreadsheetML) straight from its parts: every visible word once, as a person sees it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ragpress.config import Config
+from ragpress.errors import SourceError, message
+from ragpress.readers.package import Package, open_package
+from ragpress.readers.tables import Row, Table, one_line, table_units
+from ragpress.readers.xlsx.drawings import Floating, drawing_texts, embedded_texts, print_lines
+from ragpress.readers.xlsx.grid import Seen, area_places, see
+from ragpress.readers.xlsx.regions import Proven, find_tables
+from ragpress.readers.xlsx.sheet import Book, SheetContent, add_filter, area, read_sheet
+from ragpress.readers.xlsx.stream import child, local
+from ragpress.readers.xlsx.strings import shared_strings
+from ragpress.readers.xlsx.styles import read_styles
+from ragpress.readers.xlsx.workbook import SheetEntry, read_workbook
+from ragpress.records import Document, Locator, Message, Severity, Unit
+from ragpress.text import normalize
+
+_DEFAULT_NAME = re.compile(
+    r"(?:work)?sheet|лист|аркуш|برگه|کاربرگ|شیت|ورقه?|صفحه|tabelle|feuil|hoja|foglio|sayfa|工作表", re.IGNORECASE
+)
+
+
+def read_xlsx(data: bytes, source: str, config: Config) -> Document:
+    """The visible sheets in order, their tables row by row. `config` is not needed here.
+
+    Raises SourceError: as `open_package` does, "bad-archive" for what is no workbook, "empty-source" for one in which
+    a person sees no word.
+    """
+    return _Reader(open_package(data, source, "Excel")).read()
+
+
+class _Region(NamedTuple):
+    """A table or a floating text with the row that it begins in."""
+
+    row: int
+    content: Table | Floating
+
+
+class _Reader:
+    """Gathers the units and messages of one workbook."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self.source = package.source
+        self.units: list[Unit] = []
+        self.messages: list[Message] = []
+        self.sections = 0
+        self.printed: set[str] = set()
+
+    def read(self) -> Document:
+        workbook = read_workbook(self.package)
+        book = Book(
+            shared_strings(self.package, workbook.strings),
+            read_styles(self.package, workbook.styles),
+            workbook.date1904,
+        )
+        hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
+        for sheet in workbook.sheets:
+            if not sheet.hidden:
+                self._sheet(sheet, book)
+        if hidden:
+            self._say("info", "left-out", f"hidden sheets left out: {len(hidden)} ({', '.join(hidden)})")
+        if not self.units:
+            found = "no visible sheet holds a word" if hidden else "no sheet holds a word"
+            raise SourceError("empty-source", f"{found}; fill it in or remove the file", self.source)
+        messages = (*self.package.messages, *self.messages)
+        return Document(
+            source=self.source, title=PurePosixPath(self.source).stem, units=tuple(self.units), messages=messages
+        )
+
+    def _say(self, severity: Severity, code: str, text: str, place: Locator | None = None) -> None:
+        self.messages.append(message(severity, code, text, self.source, place))
+
+    def _sheet(self, sheet: SheetEntry, book: Book) -> None:
+        if not sheet.part:
+            self._say("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file anew")
+            return
+        if sheet.kind != "worksheet":
+            self._chart_sheet(sheet)
+            return
+        content = read_sheet(self.package, sheet.part, book)
+        proven = self._tables(sheet, content)
+        seen = see(content)
+        regions = [_Region(_first_row(table), table) for table in find_tables(seen.rows, proven)]
+        regions += [_Region(floating.row, floating) for floating in self._floating(sheet.part)]
+        regions.sort(key=lambda region: region.row)  # stable: side by side stays in order
+        for region in regions:
+            self._region(sheet, region)
+        if len(seen.rows) == 1:
+            self._say("info", "empty-section", f"sheet «{sheet.name}» has no data rows; its words are a paragraph")
+        self._around(sheet, content, seen)
+        self._report(sheet, content, seen)
+
+    def _region(self, sheet: SheetEntry, region: _Region) -> None:
+        name = normalize(one_line(sheet.name))
+        breadcrumb = "" if is_default_name(name) else f"## {name}"
+        self.sections += 1
+        if isinstance(region.content, Table):
+            units = table_units(
+                region.content,
+                locate=lambda row: Locator("R", row.place, row.place, name),
+                section=name,
+                section_number=self.sections,
+                headings=(name,),
+                breadcrumb=breadcrumb,
+            )
+            self.units.extend(units)
+            self.sections = max(self.sections, *(unit.section_number for unit in units))
+        else:
+            self._paragraph(name, region.row, region.content.text)
+
+    def _paragraph(self, name: str, row: int, text: str) -> None:
+        self.units.append(
+            Unit(
+                kind="paragraph",
+                text=text,
+                locator=Locator("R", row, row, name),
+                section=name,
+                section_number=self.sections,
+                headings=(name,),
+                breadcrumb="" if is_default_name(name) else f"## {name}",
+            )
+        )
+
+    def _tables(self, sheet: SheetEntry, content: SheetContent) -> list[Proven]:
+        """The ranges that the file calls tables, and their filters."""
+        proven = []
+        for part in self.package.related(sheet.part, "table"):
+            root = self.package.xml(part)
+            found = area(root.get("ref")) if root is not None else None
+            if root is None or found is None:
+                continue
+            heads = root.get("headerRowCount") or "1"
+            left, right = area_places(found, content)
+            if left <= right:
+                proven.append(Proven(found.top, found.bottom, left, right, int(heads) if heads.isdecimal() else 1))
+            autofilter = child(root, "autoFilter")
+            if autofilter is not None:
+                add_filter(autofilter, content)
+        return proven
+
+    def _floating(self, part: str) -> list[Floating]:
+        return [
+            found for drawing in self.package.related(part, "drawing") for found in drawing_texts(self.package, drawing)
+        ]
+
+    def _chart_sheet(self, sheet: SheetEntry) -> None:
+        """A sheet that is one chart, or of a kind that holds no cells: its words are the chart's titles."""
+        texts = [found.text for found in self._floating(sheet.part)]
+        self.sections += bool(texts)
+        for text in texts:
+            self._paragraph(normalize(one_line(sheet.name)), 1, text)
+        what = "a chart" if sheet.kind == "chartsheet" else "no worksheet"
+        kept = "only its titles were read" if texts else "it was skipped"
+        self._say("info", "left-out", f"sheet «{sheet.name}» is {what}; {kept}")
+
+    def _around(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
+        """Page headers and footers: once for the workbook, and only what they say of their own."""
+        row = seen.rows[-1].number if seen.rows else 1
+        for code in content.print_texts:
+            lines = [line for line in print_lines(code) if line not in self.printed]
+            self.printed.update(lines)
+            if lines:
+                self.sections += 1
+                self._paragraph(normalize(one_line(sheet.name)), row, "\n".join(lines))
+
+    def _report(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
+        """One message for each kind of thing that was left out or taken on trust."""
+        name = sheet.name
+        for count, what in ((seen.hidden_rows, "hidden rows"), (seen.hidden_columns, "hidden columns")):
+            if count:
+                self._say("info", "left-out", f"sheet «{name}»: {what} with content left out: {count}")
+        if seen.covered:
+            self._say("info", "left-out", f"sheet «{name}»: values under merged cells left out: {seen.covered}")
+        if seen.filtered_rows:
+            self._say("info", "xlsx-filter", f"sheet «{name}»: rows hidden by a filter are read: {seen.filtered_rows}")
+        if content.formulas:
+            first = Locator("R", content.formulas[0], content.formulas[0], name)
+            found = f"formulas without a stored value: {len(content.formulas)}; open and save the file in Excel"
+            self._say("warning", "xlsx-formula", f"sheet «{name}»: {found}", first)
+        if content.bad_strings:
+            found = f"cells whose text is missing from the file: {content.bad_strings}; save it anew"
+            self._say("warning", "bad-part", f"sheet «{name}»: {found}")
+        comments = self._comments(sheet.part)
+        if comments:
+            self._say("info", "left-out", f"sheet «{name}»: comments left out: {comments}")
+
+    def _comments(self, part: str) -> int:
+        parts = self.package.related(part, "threadedComment") or self.package.related(part, "comments")
+        roots = [self.package.xml(name) for name in parts]
+        names = ("comment", "threadedComment")
+        return sum(local(element) in names for root in roots if root is not None for element in root.iter())
+
+
+def is_default_name(name: str) -> bool:
+    """Whether a sheet's name is the one that the program gave it, such as `Лист1`."""
+    return bool(_DEFAULT_NAME.fullmatch(name.rstrip("0123456789۰۱۲۳۴۵۶۷۸۹ _()").strip()))
+
+
+def _first_row(table: Table) -> int:
+    rows: tuple[Row, ...] = (*table.titles, *table.above, *table.header_rows, *table.rows)
+    return min(row.place for row in rows)
+
+
+__all__ = ["embedded_texts", "is_default_name", "read_xlsx"]

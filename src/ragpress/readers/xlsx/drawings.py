@@ -1,0 +1,118 @@
+"""Words that float above a sheet: text boxes, shapes, charts and diagrams; and what is printed around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from ragpress.readers.package import Package
+from ragpress.readers.xlsx.stream import Element, child, local
+from ragpress.readers.xlsx.strings import clean
+
+_EMBEDDED = {"chart", "chartEx", "diagramData"}
+_ANCHORS = {"twoCellAnchor", "oneCellAnchor", "absoluteAnchor"}
+
+
+class Floating(msgspec.Struct, frozen=True):
+    """A text and the row, from 1, that its anchor begins in."""
+
+    row: int
+    text: str
+
+
+def drawing_texts(package: Package, part: str) -> list[Floating]:
+    """The texts of a drawing part, each once, in the order of the file. Hidden shapes are left out."""
+    root = package.xml(part)
+    if root is None:
+        return []
+    links = package.relationships(part)
+    found = []
+    for anchor in root.iter():
+        if not isinstance(anchor.tag, str) or local(anchor) not in _ANCHORS:
+            continue
+        start = child(child(anchor, "from"), "row")
+        row = int(start.text) + 1 if start is not None and (start.text or "").strip().isdecimal() else 1
+        for element in _seen(anchor):
+            name = local(element)
+            if name == "txBody":
+                found.append(Floating(row, _body_text(element)))
+            else:
+                for key, value in element.attrib.items():
+                    link = links.get(value) if "}" in key else None
+                    if link is not None and link.kind in _EMBEDDED and link.part:
+                        found.extend(Floating(row, text) for text in embedded_texts(package, link.part))
+    return [floating for floating in found if floating.text]
+
+
+def embedded_texts(package: Package, part: str) -> list[str]:
+    """The words typed into a chart (its titles) or a diagram (its nodes). What a chart takes from cells stands there."""
+    root = package.xml(part)
+    if root is None:
+        return []
+    bodies = [element for element in root.iter() if isinstance(element.tag, str) and local(element) in ("rich", "t")]
+    texts = [_body_text(body) for body in bodies if local(body) == "rich" or child(body, "p") is not None]
+    return [text for text in texts if text]
+
+
+def _seen(element: Element) -> Iterator[Element]:
+    """Text bodies and what else is below an element. Of alternatives the first: the last only says what is missing."""
+    for inner in element:
+        name = local(inner)
+        if name == "Fallback":
+            continue
+        properties = next((grand for grand in _children_of(inner, "nv")), None)
+        if properties is not None and properties.get("hidden") in ("1", "true"):
+            continue
+        yield inner
+        if name != "txBody":
+            yield from _seen(inner)
+
+
+def _children_of(element: Element, prefix: str) -> Iterator[Element]:
+    """The `cNvPr` of a shape, which stands in its `nvSpPr` or the like."""
+    for inner in element:
+        if local(inner).startswith(prefix):
+            properties = child(inner, "cNvPr")
+            if properties is not None:
+                yield properties
+
+
+def _body_text(body: Element) -> str:
+    paragraphs = []
+    for paragraph in body:
+        if local(paragraph) != "p":
+            continue
+        pieces: list[str] = []
+        for run in paragraph:
+            name = local(run)
+            if name in ("r", "fld"):
+                pieces.extend(part.text or "" for part in run if local(part) == "t")
+            elif name == "br":
+                pieces.append("\n")
+        paragraphs.append("".join(pieces))
+    return clean("\n".join(text for text in paragraphs if text.strip()))
+
+
+_FONT = re.compile(r'&"[^"]*"|&K[0-9A-Fa-f]{6}|&K\d\d[+-]\d{3}|&\d+')
+_FIELD = re.compile(r"&[PNDTFAGZ](?:[+-]\d+)?", re.IGNORECASE)
+_PART = re.compile(r"&[LCR]")
+_STYLE = re.compile(r"&[A-Z]", re.IGNORECASE)
+_COUNTING = {"page", "of", "pages", "стр", "страница", "из", "лист", "листов", "صفحه", "از", "برگ"}
+
+
+def print_lines(code: str) -> list[str]:
+    """The own words of a page header or footer, a line for each of left, centre and right.
+
+    Page numbers, dates and names that the program fills in are no words of the file, nor is what only counts pages.
+    """
+    lines = []
+    for part in _PART.split(_FONT.sub("", code)):
+        text = part.replace("&&", "\0")
+        text = _STYLE.sub("", _FIELD.sub(" ", text)).replace("\0", "&")
+        text = " ".join(clean(text).split())
+        words = [word for word in re.findall(r"[^\W\d_]+", text.lower()) if word not in _COUNTING]
+        if words:
+            lines.append(text)
+    return lines

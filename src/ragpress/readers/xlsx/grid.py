@@ -1,0 +1,173 @@
+"""From a sheet's content to what a person sees: hidden cells out, merged values in every row."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ragpress.readers.xlsx.sheet import Area, SheetContent, rows_between
+
+
+class SeenRow(msgspec.Struct, frozen=True):
+    """A visible row with a text.
+
+    `number` is its row on the sheet; `y` and the columns of `texts` and `spans` count only what is visible, so that
+    hidden rows and columns leave no gap. `inherited` columns repeat a merged value from a row above.
+    """
+
+    number: int
+    y: int
+    texts: dict[int, str]
+    spans: dict[int, int]
+    inherited: frozenset[int]
+    bold: bool
+    filled: bool
+
+
+@dataclass(slots=True)
+class Seen:
+    """The visible rows, the columns' numbers by their place among the visible ones, and counts of what is not seen."""
+
+    rows: list[SeenRow] = field(default_factory=list)
+    hidden_rows: int = 0
+    hidden_columns: int = 0
+    filtered_rows: int = 0
+    covered: int = 0
+
+
+def see(content: SheetContent) -> Seen:
+    """What of a sheet's cells is visible. Rows that an active filter hides are data and stay."""
+    seen = Seen()
+    hidden_rows = _hidden_rows(content, seen)
+    columns = _Columns(content.hidden_columns)
+    numbers = list(content.cells)
+    covers = _cover(content, numbers, hidden_rows, columns)
+    hidden_columns = set()
+    ordered_hidden = sorted(hidden_rows)
+    for number in numbers:
+        if number in hidden_rows:
+            continue
+        cover = covers.get(number, _NOTHING)
+        texts: dict[int, str] = {}
+        for column, text in content.cells[number].items():
+            if cover.hides(column):
+                seen.covered += column not in cover.anchors
+            elif columns.hidden(column):
+                hidden_columns.add(column)
+            else:
+                texts[columns.place(column)] = text
+        spans = {}
+        for column, (text, span) in cover.shown.items():
+            texts[column] = text
+            spans[column] = span
+        if texts:
+            seen.rows.append(
+                SeenRow(
+                    number,
+                    number - bisect_left(ordered_hidden, number),
+                    dict(sorted(texts.items())),
+                    spans,
+                    frozenset(cover.inherited),
+                    number in content.bold,
+                    number in content.filled,
+                )
+            )
+    seen.hidden_columns = len(hidden_columns)
+    return seen
+
+
+def _hidden_rows(content: SheetContent, seen: Seen) -> set[int]:
+    hidden = set()
+    for number in content.hidden_rows:
+        if any(found.top <= number <= found.bottom for found in content.filters):
+            seen.filtered_rows += number in content.cells
+        else:
+            hidden.add(number)
+            seen.hidden_rows += number in content.cells
+    return hidden
+
+
+class _Columns:
+    """Which columns are hidden, and the place of a visible one among the visible ones, from 0."""
+
+    def __init__(self, ranges: list[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._before: list[int] = []  # hidden columns before each range
+        total = 0
+        for first, last in sorted(ranges):
+            first = max(first, self._ends[-1] + 1) if self._ends else first
+            if first <= last:
+                self._starts.append(first)
+                self._ends.append(last)
+                self._before.append(total)
+                total += last - first + 1
+
+    def hidden(self, column: int) -> bool:
+        at = bisect_right(self._starts, column) - 1
+        return at >= 0 and column <= self._ends[at]
+
+    def place(self, column: int) -> int:
+        at = bisect_right(self._starts, column) - 1
+        skipped = self._before[at] + self._ends[at] - self._starts[at] + 1 if at >= 0 else 0
+        return column - 1 - skipped
+
+    def visible(self, first: int, last: int) -> list[int]:
+        """The first visible column of a range and how many there are, or nothing."""
+        while first <= last and self.hidden(first):
+            first = self._ends[bisect_right(self._starts, first) - 1] + 1
+        if first > last:
+            return []
+        while self.hidden(last):
+            last = self._starts[bisect_right(self._starts, last) - 1] - 1
+        return [first, self.place(last) - self.place(first) + 1]
+
+
+@dataclass(slots=True)
+class _Cover:
+    """What merged ranges do to one row: the ranges of columns they cover, and the texts they show instead."""
+
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    anchors: set[int] = field(default_factory=set)
+    shown: dict[int, tuple[str, int]] = field(default_factory=dict)
+    inherited: set[int] = field(default_factory=set)
+
+    def hides(self, column: int) -> bool:
+        return any(first <= column <= last for first, last in self.ranges)
+
+
+_NOTHING = _Cover()
+
+
+def _cover(content: SheetContent, numbers: list[int], hidden: set[int], columns: _Columns) -> dict[int, _Cover]:
+    """By row. Only rows with a text count: a range merged down to the end of the sheet costs nothing.
+
+    The value of a range stands in its first visible row even where the row that holds it is hidden.
+    """
+    covers: dict[int, _Cover] = {}
+    for merged in content.merged:
+        text = content.cells.get(merged.top, {}).get(merged.left, "")
+        place = columns.visible(merged.left, merged.right)
+        first = True
+        for number in rows_between(numbers, merged.top, merged.bottom):
+            cover = covers.setdefault(number, _Cover())
+            cover.ranges.append((merged.left, merged.right))
+            if number == merged.top:
+                cover.anchors.add(merged.left)
+            if number in hidden or not place or not text:
+                continue
+            shown = columns.place(place[0])
+            cover.shown[shown] = (text, place[1])
+            if not first:
+                cover.inherited.add(shown)
+            first = False
+    return covers
+
+
+def area_places(found: Area, content: SheetContent) -> tuple[int, int]:
+    """The first and last visible column of an area, as places among the visible columns; (0, -1) if none."""
+    columns = _Columns(content.hidden_columns)
+    place = columns.visible(found.left, found.right)
+    return (columns.place(place[0]), columns.place(place[0]) + place[1] - 1) if place else (0, -1)

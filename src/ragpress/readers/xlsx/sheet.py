@@ -1,0 +1,243 @@
+"""One worksheet part: its cells as texts, and what about them a person does not see."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+from ragpress.readers.package import Package
+from ragpress.readers.xlsx.display import show_number, show_text
+from ragpress.readers.xlsx.stream import Element, child, local, stream
+from ragpress.readers.xlsx.strings import clean, rich_text
+from ragpress.readers.xlsx.styles import Styles
+
+MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
+"""The size of a sheet in Excel; what claims to lie beyond is taken to follow what came before it."""
+
+_EXACT_DIGITS = 40
+_EXACT_EXPONENT = 400
+_CACHE = 50_000
+
+
+class Area(NamedTuple):
+    """A range of cells, from 1, all ends in."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(slots=True)
+class SheetContent:
+    """What stands in a worksheet part, before anything is judged.
+
+    `cells` gives the texts of a row by column, rows ascending; `bold` and `filled` name the rows all of whose texts
+    are so. `formulas` lists rows with a formula whose value is not in the file; `bad_strings` counts cells whose
+    shared string is missing.
+    """
+
+    cells: dict[int, dict[int, str]] = field(default_factory=dict)
+    bold: set[int] = field(default_factory=set)
+    filled: set[int] = field(default_factory=set)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
+    merged: list[Area] = field(default_factory=list)
+    filters: list[Area] = field(default_factory=list)
+    formulas: list[int] = field(default_factory=list)
+    bad_strings: int = 0
+    print_texts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Book:
+    """What the sheets of a workbook share."""
+
+    strings: list[str]
+    styles: Styles
+    date1904: bool
+    shown: dict[tuple[str, int], str] = field(default_factory=dict)
+
+
+_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?|(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?"
+)
+
+
+def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
+    """All cells with a text. Rows and columns are counted on where their numbers are missing."""
+    content = SheetContent()
+    row = 0
+    for element in stream(package, name, "row", "col", "mergeCell", "autoFilter", "headerFooter"):
+        kind = local(element)
+        if kind == "row":
+            row = _number(element.get("r"), MAX_ROW) or row + 1
+            _read_row(element, row, content, book)
+        elif kind == "col":
+            if is_on(element.get("hidden")):
+                first, last = _number(element.get("min"), MAX_COLUMN), _number(element.get("max"), MAX_COLUMN)
+                content.hidden_columns.append((first, last or MAX_COLUMN))
+        elif kind == "mergeCell":
+            if (merged := area(element.get("ref"))) and merged[:2] != merged[2:]:
+                content.merged.append(merged)
+        elif kind == "autoFilter":
+            add_filter(element, content)
+        else:
+            content.print_texts.extend(part.text for part in element if part.text)
+    if list(content.cells) != sorted(content.cells):
+        content.cells = dict(sorted(content.cells.items()))
+    return content
+
+
+def add_filter(element: Element, content: SheetContent) -> None:
+    """Takes down the range of an `autoFilter` that has a condition: what it hides is still data."""
+    found = area(element.get("ref"))
+    if found and child(element, "filterColumn") is not None:
+        content.filters.append(found)
+
+
+def area(reference: str | None) -> Area | None:
+    """The range that a reference such as `A1:B2` or `A1` names, or None."""
+    ends = [(int(found[2]), column_number(found[1])) for found in _REFERENCE.finditer(reference or "")]
+    if not ends:
+        return None
+    rows, columns = sorted((ends[0][0], ends[-1][0])), sorted((ends[0][1], ends[-1][1]))
+    return Area(rows[0], columns[0], rows[1], columns[1])
+
+
+def column_number(letters: str) -> int:
+    """`A` is 1."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def is_on(value: str | None) -> bool:
+    return value in ("1", "true", "on")
+
+
+def rows_between(rows: list[int], first: int, last: int) -> list[int]:
+    """The members of an ascending list from `first` to `last`."""
+    return rows[bisect_left(rows, first) : bisect_left(rows, last + 1)]
+
+
+def _number(text: str | None, limit: int) -> int:
+    """A positive number up to `limit`, else 0."""
+    if text and text.isdecimal() and len(text) < 9 and int(text) <= limit:
+        return int(text)
+    return 0
+
+
+def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> None:
+    if is_on(element.get("hidden")):
+        content.hidden_rows.add(row)
+    texts = content.cells.get(row, {})
+    bold = filled = True
+    column = 0
+    for cell in element:
+        if local(cell) != "c":
+            continue
+        found = _REFERENCE.fullmatch(cell.get("r") or "")
+        given = column_number(found[1]) if found else 0
+        column = given if 0 < given <= MAX_COLUMN else column + 1
+        style = int(cell.get("s") or 0) if (cell.get("s") or "0").isdecimal() else 0
+        text = _text(cell, style, row, content, book)
+        if text:
+            # Two cells at one place are damage: nothing may be lost of either.
+            texts[column] = f"{texts[column]}\n{text}" if column in texts else text
+            bold = bold and style < len(book.styles.bold) and book.styles.bold[style]
+            filled = filled and style < len(book.styles.filled) and book.styles.filled[style]
+    if texts:
+        content.cells[row] = texts
+        if bold:
+            content.bold.add(row)
+        if filled:
+            content.filled.add(row)
+
+
+def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book) -> str:
+    value = formula = None
+    for part in cell:
+        name = local(part)
+        if name == "v":
+            value = part.text
+        elif name == "is":
+            return _formatted(rich_text(part), style, book)
+        elif name == "f":
+            formula = part
+    kind = cell.get("t") or "n"
+    if not value or not value.strip():
+        if formula is None or (kind == "str" and value is not None):
+            return ""
+        content.formulas.append(row)
+        return clean(f"={formula.text}") if formula.text else ""
+    if kind == "s":
+        return _shared(value.strip(), style, content, book)
+    if kind in ("str", "inlineStr"):
+        return _formatted(clean(value), style, book)
+    if kind == "b":
+        return {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}.get(value.strip(), clean(value))
+    if kind == "e":
+        return clean(value)
+    if kind == "d":
+        return _iso_date(value.strip(), style, book)
+    return _shown(value.strip(), style, book)
+
+
+def _shared(index: str, style: int, content: SheetContent, book: Book) -> str:
+    if index.isdecimal() and len(index) < 10 and int(index) < len(book.strings):
+        return _formatted(book.strings[int(index)], style, book)
+    content.bad_strings += 1
+    return ""
+
+
+def _formatted(text: str, style: int, book: Book) -> str:
+    return show_text(text, book.styles.format(style)).strip()
+
+
+def _shown(value: str, style: int, book: Book) -> str:
+    """A number as shown; what is no number, or one beyond all use, as it stands in the file."""
+    key = (value, style)
+    text = book.shown.get(key)
+    if text is None:
+        text = clean(_number_text(value, style, book))
+        if len(book.shown) >= _CACHE:
+            book.shown.clear()
+        book.shown[key] = text
+    return text
+
+
+def _number_text(value: str, style: int, book: Book) -> str:
+    try:
+        number = Decimal(value) if len(value) <= _EXACT_DIGITS else None
+    except InvalidOperation:
+        number = None
+    if number is None or not number.is_finite() or abs(number.adjusted()) > _EXACT_EXPONENT:
+        return value
+    return " ".join(show_number(number, book.styles.format(style), book.date1904).split())
+
+
+def _iso_date(value: str, style: int, book: Book) -> str:
+    """A cell of type `d` holds ISO 8601; it is shown by its format as a serial number would be."""
+    found = _ISO.match(value)
+    if found is None:
+        return clean(value)
+    year, month, day, hour, minute, second, *clock = found.groups()
+    if year is None:
+        hour, minute, second = clock
+    try:
+        days = datetime.date(int(year), int(month), int(day)).toordinal() - 693_594 if year else 0
+    except ValueError:
+        return clean(value)
+    seconds = Decimal(int(hour or 0) * 3600 + int(minute or 0) * 60) + Decimal(second or 0)
+    code = book.styles.format(style)
+    if code == "General":
+        date, time = f"{year}-{month}-{day}" if year else "", f"{hour}:{minute}" + (f":{second}" if second else "")
+        return f"{date} {time}".strip() if seconds else date or time
+    return " ".join(show_number(days + seconds / 86_400, code).split())

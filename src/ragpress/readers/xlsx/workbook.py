@@ -1,0 +1,85 @@
+"""The workbook part: which sheets there are, in which order, and which of them a person sees."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ragpress.errors import SourceError
+from ragpress.readers.package import Package
+from ragpress.readers.xlsx.stream import Element, child, local
+
+SheetKind = Literal["worksheet", "chartsheet", "other"]
+
+
+class SheetEntry(msgspec.Struct, frozen=True):
+    """A sheet as the workbook lists it. `part` is empty where the file holds none for it."""
+
+    name: str
+    part: str
+    kind: SheetKind
+    hidden: bool
+
+
+class Workbook(msgspec.Struct, frozen=True):
+    """`strings` and `styles` are part names, empty where missing."""
+
+    sheets: tuple[SheetEntry, ...]
+    date1904: bool
+    strings: str
+    styles: str
+
+
+_OTHERS = {
+    "mimetype": "this is an OpenDocument file; open it in LibreOffice and save it as .xlsx",
+    "xl/workbook.bin": "this is a binary workbook (.xlsb); open it in Excel and save it as .xlsx",
+    "word/document.xml": "this is a Word file under another suffix; rename it to .docx",
+    "ppt/presentation.xml": "this is a presentation under another suffix; take it out of the sources",
+}
+_KINDS: dict[str, SheetKind] = {"worksheet": "worksheet", "chartsheet": "chartsheet"}
+
+
+def read_workbook(package: Package) -> Workbook:
+    """The sheets and what they share. Raises SourceError where there is no workbook or no sheet in it."""
+    main = package.main_part("spreadsheetml.sheet.main", "xl/workbook.xml")
+    if not main.endswith(".xml"):
+        for name, found in _OTHERS.items():
+            if package.find(name):
+                raise SourceError("bad-archive", found, package.source)
+    root = package.required_xml(main, "workbook")
+    if local(root) != "workbook":
+        found = _OTHERS["word/document.xml"] if local(root) == "document" else "its main part is no workbook"
+        raise SourceError("bad-archive", found, package.source)
+    properties = child(root, "workbookPr")
+    date1904 = properties is not None and properties.get("date1904") in ("1", "true", "on")
+    listed = child(root, "sheets")
+    entries = [entry for entry in listed if local(entry) == "sheet"] if listed is not None else []
+    sheets = tuple(_sheet(package, main, entry, number) for number, entry in enumerate(entries, start=1))
+    if not sheets:
+        sheets = _unlisted(package)
+    if not sheets:
+        raise SourceError("bad-archive", "the workbook lists no sheet; save the file anew in Excel", package.source)
+    strings = package.related(main, "sharedStrings") or [package.find("xl/sharedStrings.xml")]
+    styles = package.related(main, "styles") or [package.find("xl/styles.xml")]
+    return Workbook(sheets, date1904, strings[0], styles[0])
+
+
+def _sheet(package: Package, main: str, entry: Element, number: int) -> SheetEntry:
+    identifier = next((value for key, value in entry.attrib.items() if key.endswith("}id")), "")
+    link = package.relationships(main).get(identifier)
+    part = link.part if link is not None else ""
+    kind: SheetKind = _KINDS.get(link.kind, "other") if link is not None else "worksheet"
+    if not part:
+        # Files whose relationships are broken still name their sheets by number.
+        part = package.find(f"xl/worksheets/sheet{number}.xml") if kind == "worksheet" else ""
+    name = entry.get("name") or f"Sheet{number}"
+    return SheetEntry(name, part, kind, entry.get("state") in ("hidden", "veryHidden"))
+
+
+def _unlisted(package: Package) -> tuple[SheetEntry, ...]:
+    """The sheets of a workbook whose list is lost, by the names of their parts."""
+    parts = [name for name in package.names() if name.lower().startswith("xl/worksheets/") and name.endswith(".xml")]
+    return tuple(
+        SheetEntry(f"Sheet{number}", part, "worksheet", False) for number, part in enumerate(sorted(parts), start=1)
+    )
