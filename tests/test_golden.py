@@ -43,7 +43,11 @@ def test_a_golden_tells_everything_of_its_chunks() -> None:
 
 def test_an_inserted_paragraph_changes_no_other_lines() -> None:
     before = [make(n, f"Абзац {n}.", f"L{n * 2}") for n in range(1, 30)]
-    after = [*before[:4], make(99, "Новый абзац.", "L10"), *(make(n, f"Абзац {n}.", f"L{n * 2 + 2}") for n in range(5, 30))]
+    after = [
+        *before[:4],
+        make(99, "Новый абзац.", "L10"),
+        *(make(n, f"Абзац {n}.", f"L{n * 2 + 2}") for n in range(5, 30)),
+    ]
     lines = difflib.ndiff(render_golden(before, ()).splitlines(), render_golden(after, ()).splitlines())
     changed = [line for line in lines if line[0] in "+-"]
     assert all(line.startswith("+") for line in changed), changed

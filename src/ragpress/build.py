@@ -16,11 +16,20 @@ from pathlib import Path
 
 import msgspec
 
+from ragpress.choice import allowed
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.golden import remove_empty_parents
-from ragpress.manifest import encode_chunk, encode_document, read_chunks
+from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
+from ragpress.models import known_model, tokenizer_file
 from ragpress.records import Chunk, DocumentEntry
-from ragpress.repository import Found, Repository, chunking_fingerprint, find_sources, fingerprint, tree_stamp
+from ragpress.repository import (
+    Found,
+    Repository,
+    chunking_fingerprint,
+    find_sources,
+    fingerprint,
+    tree_stamp,
+)
 from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
 
 Say = Callable[[str], None]
@@ -38,23 +47,6 @@ class State(msgspec.Struct, frozen=True):
 def say(line: str) -> None:
     """A line for the person who builds, on standard error."""
     print(line, file=sys.stderr, flush=True)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Writes beside and renames into place. Raises BuildError where the disk refuses."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_bytes(data)
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise BuildError(
-            "disk", f"{path.parent.name}/{path.name} cannot be written: {error.strerror}; make room or check the folder's rights"
-        ) from None
 
 
 @contextmanager
@@ -120,19 +112,16 @@ def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = s
 
 
 def _vocabulary(repository: Repository) -> tuple[str, tuple[str, ...]]:
-    from ragpress import models
-
     config = repository.config
-    names = [name for name in (config.model, config.offline_model) if name]
-    prefixes = tuple(models.known(name).document_prefix for name in names)
-    return str(models.tokenizer_file(config, repository.root)), prefixes
+    prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
+    return str(tokenizer_file(config, repository.root)), prefixes
 
 
 def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, tell: Say) -> None:
     source = found.source
     if isinstance(outcome, Compiled):
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
-        write_file(repository.chunks_of(source), lines)
+        replace_file(repository.chunks_of(source), lines)
         stamp = fingerprint(settings, outcome.entry.sha256)
         state = State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry)
         for message in outcome.messages:
@@ -141,7 +130,7 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
         repository.chunks_of(source).unlink(missing_ok=True)
         stamp = _stamp(settings, found.path.read_bytes()) if found.regular and found.path.is_file() else ""
         state = State(stamp, "", failure=outcome)
-    write_file(repository.state_of(source), msgspec.json.encode(state))
+    replace_file(repository.state_of(source), msgspec.json.encode(state))
 
 
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
@@ -172,8 +161,10 @@ def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...],
     """The chunks and the entry of a source from the build folder. Raises BuildError."""
     state = read_state(repository, source)
     if state is None or state.entry is None:
-        raise state.failure.error() if state and state.failure else BuildError(
-            "file-gone", "its chunks are missing from the build folder; run `doit`", source
+        raise (
+            state.failure.error()
+            if state and state.failure
+            else BuildError("file-gone", "its chunks are missing from the build folder; run `doit`", source)
         )
     return tuple(read_chunks(repository.chunks_of(source))), state.entry
 
@@ -219,16 +210,16 @@ def merge(repository: Repository, tell: Say = say) -> None:
         if state.failure is not None:
             if repository.config.on_error == "fail":
                 raise state.failure.error()
-            tell(f"{state.failure.error()} - left out of the artifact, as on_error = \"skip\" says")
+            tell(f'{state.failure.error()} - left out of the artifact, as on_error = "skip" says')
             continue
         if state.entry is not None:
             lines.append(repository.chunks_of(item.source).read_bytes())
             entries.append(encode_document(state.entry))
     if not lines:
         raise BuildError("no-sources", "no source could be read; mend the ones named above")
-    write_file(merged_chunks(repository), b"".join(lines))
-    write_file(merged_documents(repository), b"".join(entries))
-    write_file(repository.build / "merged" / "stamp", _merge_stamp(repository).encode())
+    replace_file(merged_chunks(repository), b"".join(lines))
+    replace_file(merged_documents(repository), b"".join(entries))
+    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository).encode())
 
 
 def remove_orphans(repository: Repository, present: set[str]) -> None:

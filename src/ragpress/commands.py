@@ -27,6 +27,7 @@ class FileReport(msgspec.Struct, frozen=True):
 def chunk(options: argparse.Namespace) -> int:
     """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
     from ragpress import models
+    from ragpress.choice import allowed
     from ragpress.manifest import encode_chunk
     from ragpress.worker import Compiled, Job, compile_sources
 
@@ -35,7 +36,7 @@ def chunk(options: argparse.Namespace) -> int:
     # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
     config = msgspec.structs.replace(config, min_coverage=0.0)
     tokenizer = str(models.tokenizer_file(config, root))
-    prefixes = tuple(models.KNOWN[name].document_prefix for name in (config.model, config.offline_model) if name)
+    prefixes = tuple(models.known_model(name).document_prefix for name in allowed(config))
     files, reports = _files(options.paths)
     jobs = [Job(source, str(path), config, tokenizer, prefixes) for source, path in files]
     failed = any(report.outcome == "error_named" for report in reports.values())
@@ -68,9 +69,9 @@ def _write_report(path: Path, reports: dict[str, FileReport]) -> None:
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[tuple[str, Path]], dict[str, FileReport]]:
-    """Name and path of each file; and the reports of those that are not read. A file in a folder is named from there."""
-    from ragpress.repository import find_sources
+    """Name and path of each file, named from the given folder on; and the reports of those that are not read."""
     from ragpress.readers import is_readable
+    from ragpress.repository import find_sources
 
     files: list[tuple[str, Path]] = []
     reports: dict[str, FileReport] = {}

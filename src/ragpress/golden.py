@@ -141,7 +141,9 @@ def parse_golden(text: str) -> tuple[tuple[GoldenChunk, ...], tuple[str, ...]]:
             close()
             head = _HEAD.fullmatch(line)
             if head is None:
-                raise BuildError("golden", f"line {number} is no head line of a chunk; run `doit accept` to write it anew")
+                raise BuildError(
+                    "golden", f"line {number} is no head line of a chunk; run `doit accept` to write it anew"
+                )
         elif mark in body and head is not None:
             body[mark].append(line[2:])
         elif mark == NOTE:
@@ -193,9 +195,7 @@ def compare_goldens(folder: Path, rendered: dict[str, str]) -> Differences:
     return Differences(
         missing=tuple(name for name in sorted(wanted) if name not in present),
         orphans=tuple(name for name in present if name not in wanted),
-        changed=tuple(
-            name for name in present if name in wanted and read_golden(folder / name) != wanted[name]
-        ),
+        changed=tuple(name for name in present if name in wanted and read_golden(folder / name) != wanted[name]),
     )
 
 

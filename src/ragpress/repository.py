@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import stat
 import unicodedata
@@ -92,9 +93,11 @@ def find_sources(folder: Path) -> tuple[Found, ...]:
     """
     root = folder.resolve()
     found = sorted(_walk(folder, "", root))
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in itertools.pairwise(found):
         if one.source == two.source:
-            raise BuildError("not-a-file", "two files have this same name (in different Unicode forms); rename one", one.source)
+            raise BuildError(
+                "not-a-file", "two files have this same name (in different Unicode forms); rename one", one.source
+            )
     return tuple(found)
 
 

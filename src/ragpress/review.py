@@ -30,7 +30,8 @@ def check_goldens(repository: Repository, tell: Say = say) -> None:
         tell(line)
     if found:
         raise BuildError(
-            "golden", "the chunks differ from their goldens; read the changes, then run `doit accept` and commit golden/"
+            "golden",
+            "the chunks differ from their goldens; read the changes, then run `doit accept` and commit golden/",
         )
     tell("ragpress: all goldens match")
 
@@ -47,7 +48,9 @@ def describe(found: Differences, folder: str) -> list[str]:
 def accept(repository: Repository, tell: Say = say) -> None:
     """Rewrites the goldens and lists the paths. Raises BuildError under CI, where nobody reads the changes."""
     if os.environ.get("CI", "").lower() not in {"", "0", "false"}:
-        raise BuildError("golden", "goldens are not accepted under CI; run `doit accept` on your machine and commit golden/")
+        raise BuildError(
+            "golden", "goldens are not accepted under CI; run `doit accept` on your machine and commit golden/"
+        )
     done = accept_goldens(repository.golden, render_goldens(repository))
     for line in done:
         tell(line)

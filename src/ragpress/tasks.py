@@ -22,7 +22,7 @@ from typing import Any
 from doit.exceptions import TaskFailed
 from doit.tools import config_changed
 
-from ragpress import build, review
+from ragpress import build, publish, review
 from ragpress.doit_reporter import Reporter
 from ragpress.errors import BuildError
 from ragpress.repository import chunking_fingerprint, find_sources, open_repository
@@ -45,11 +45,13 @@ def _stop(error: BuildError) -> SystemExit:
 
 
 def _state_file(folder: Path) -> str:
-    """Where doit keeps its state; a file there that is no intact database is put aside, since doit would crash on it."""
+    """Where doit keeps its state. A file there that is no intact database is put aside: doit would crash on it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BuildError("disk", f"{folder.name}/ cannot be made: {error.strerror}; check the folder's rights") from None
+        raise BuildError(
+            "disk", f"{folder.name}/ cannot be made: {error.strerror}; check the folder's rights"
+        ) from None
     if not os.access(folder, os.W_OK):
         raise BuildError("disk", f"{folder.name}/ cannot be written; check the folder's rights")
     path = folder / "doit.sqlite"
@@ -62,7 +64,9 @@ def _state_file(folder: Path) -> str:
             intact = False
         if not intact:
             path.replace(folder / "doit.sqlite.damaged")
-            build.say(f"ragpress: {folder.name}/doit.sqlite was damaged and is put aside; what was built is checked again")
+            build.say(
+                f"ragpress: {folder.name}/doit.sqlite was damaged and is put aside; what was built is checked again"
+            )
     return str(path)
 
 
@@ -130,8 +134,8 @@ def task_embed() -> Task:
     """Embed the texts that no vector exists for"""
     return {
         "task_dep": ["merge"],
-        "uptodate": [lambda: build.is_published(REPOSITORY)],
-        "actions": [(_action(build.embed), [REPOSITORY])],
+        "uptodate": [lambda: publish.is_published(REPOSITORY)],
+        "actions": [(_action(publish.embed), [REPOSITORY])],
     }
 
 
@@ -139,8 +143,8 @@ def task_index() -> Task:
     """Write the artifact, build/kb/"""
     return {
         "task_dep": ["embed"],
-        "uptodate": [lambda: build.is_published(REPOSITORY)],
-        "actions": [(_action(build.publish), [REPOSITORY])],
+        "uptodate": [lambda: publish.is_published(REPOSITORY)],
+        "actions": [(_action(publish.publish), [REPOSITORY])],
         "clean": [lambda: shutil.rmtree(REPOSITORY.build, ignore_errors=True)],
     }
 

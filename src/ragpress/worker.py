@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
@@ -127,7 +127,7 @@ class _Worker:
                 job.source,
                 lasting=False,
             )
-        return msgspec.msgpack.decode(answer, type=Outcome)  # type: ignore[arg-type]
+        return msgspec.msgpack.decode(answer, type=Outcome)
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
         if self._process is None:
@@ -163,7 +163,7 @@ def _ending(status: int) -> str:
     return signal.Signals(-status).name if status < 0 else f"status {status}"
 
 
-def _read_until(source: BinaryIO, waiting: selectors.BaseSelector, size: int, deadline: float) -> bytes:
+def _read_until(source: IO[bytes], waiting: selectors.BaseSelector, size: int, deadline: float) -> bytes:
     parts: list[bytes] = []
     while size > 0:
         if not waiting.select(max(0.0, deadline - time.monotonic())):
@@ -176,7 +176,7 @@ def _read_until(source: BinaryIO, waiting: selectors.BaseSelector, size: int, de
     return b"".join(parts)
 
 
-def _write_frame(sink: BinaryIO, frame: bytes) -> None:
+def _write_frame(sink: IO[bytes], frame: bytes) -> None:
     sink.write(len(frame).to_bytes(_LENGTH, "big") + frame)
     sink.flush()
 
@@ -246,7 +246,7 @@ def read_source(path: Path, source: str) -> bytes:
         data = path.read_bytes()
         after = path.stat()
     except OSError as error:
-        raise SourceError("file-gone", f"it cannot be read ({error.strerror}); check it and build again", source) from None
+        raise SourceError("file-gone", f"it cannot be read: {error.strerror}; check its rights", source) from None
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
         raise SourceError("file-gone", "it was changed while it was read; build again", source)
     return data

@@ -1,0 +1,97 @@
+"""The last stages of a build: embed the texts that have no vector, and publish the artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ragpress.build import is_merged, merged_chunks, say
+from ragpress.choice import artifact_choice, keep_choice, sticky_name
+from ragpress.errors import message, render
+from ragpress.lock import read_lock
+from ragpress.manifest import read_chunks
+from ragpress.models import ModelFile, locked_file, resolve
+from ragpress.progress import progress
+from ragpress.repository import Repository, file_stamp, fingerprint, tool_fingerprint, tree_stamp
+from ragpress.vectors import VectorCache, vector_keys
+
+Say = Callable[[str], None]
+
+
+def _publish_stamp(repository: Repository) -> str:
+    config = repository.config
+    own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
+    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, config.reproducible)
+    merged = (repository.build / "merged" / "stamp").read_text()
+    return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
+
+
+def is_published(repository: Repository) -> bool:
+    """Whether the artifact stands as it was last written, and is made from what there is now."""
+    try:
+        return is_merged(repository) and (repository.build / "published").read_text() == _publish_stamp(repository)
+    except OSError:
+        return False
+
+
+def embed(repository: Repository, tell: Say = say) -> None:
+    """Embeds every text that the vector cache has no vector for, with the model that the build folder uses."""
+    names = {chunk.text: chunk.chunk_id for chunk in read_chunks(merged_chunks(repository))}
+    with VectorCache(repository.vectors, tell) as cache:
+        _embed(repository, cache, names, tell)
+
+
+def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], tell: Say) -> ModelFile:
+    file = _locked_model(repository, cache, names)
+    if file is None:
+        file = resolve(repository.config, repository.root, sticky=sticky_name(repository), announce=tell)
+        _embed_missing(repository, cache, names, file, tell)
+    before = artifact_choice(repository)
+    if before is not None and before.name != file.model.name:
+        tell(
+            render(
+                message("warning", "model-switch", f"the artifact was of {before.name} and is now of {file.model.name}")
+            )
+        )
+    keep_choice(repository, file)
+    return file
+
+
+def _locked_model(repository: Repository, cache: VectorCache, names: dict[str, str]) -> ModelFile | None:
+    """The configured model by its lock alone, where it is in use and no text needs a vector: no network then."""
+    config = repository.config
+    locked = read_lock(repository.root).get(config.model)
+    if (
+        locked is None
+        or config.model_path
+        or config.reproducible
+        or sticky_name(repository) not in {None, config.model}
+    ):
+        return None
+    file = locked_file(config, locked)
+    return None if cache.missing(vector_keys(file, names)) else file
+
+
+def _embed_missing(
+    repository: Repository, cache: VectorCache, names: dict[str, str], file: ModelFile, tell: Say
+) -> None:
+    texts = list(names)
+    keys = vector_keys(file, texts)
+    if repository.config.reproducible:
+        from ragpress.engine import engine
+
+        absent = cache.missing(keys, engine())
+    else:
+        absent = cache.missing(keys)
+    if not absent:
+        return
+    from ragpress.embedding import Embedder
+
+    with Embedder(file) as embedder, progress(len(absent), "embedding", tell) as advance:
+        embedder.embed_documents(
+            [texts[index] for index in absent],
+            names=[names[texts[index]] for index in absent],
+            on_batch=lambda batch: cache.put_many(
+                [(keys[absent[index]], vector) for index, vector in batch], embedder.engine
+            ),
+            progress=advance,
+        )
