@@ -1,0 +1,136 @@
+"""What of a source's visible text reached a chunk, counted independently of the readers.
+
+For each source the words that a person would see are taken straight from its bytes and compared, as multisets, with
+the words of its chunks, of the headings that the chunks carry, and of what was left out on purpose. Nothing of
+the readers is used, so that a reader that loses text is found out by the share of words that is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+
+from ragpress.audit.compare import Balance, compare_pieces
+from ragpress.audit.visible import Visible, words
+from ragpress.config import Config
+from ragpress.errors import SourceError, message
+from ragpress.records import Chunk, Document, Gap, LeftOut, Locator, Message
+
+__all__ = ["Account", "audit", "messages_for"]
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome for one source, in words.
+
+    `coverage` is the share (0 to 1, four places) of the `visible` words that are not `missing`, 1.0 only if none is.
+    `gaps` are the first missing snippets with their place. `doubled` counts words that the chunks hold more often than
+    the source shows them; headers of tables and merged cells may. `left_out` counts by reason the words that are
+    """
+
+    coverage: float
+    visible: int
+    missing: int
+    doubled: int
+    gaps: tuple[Gap, ...]
+    left_out: dict[str, int]
+
+
+def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Config) -> Account:
+    """Compares the bytes of a source with the chunks that were made of it. Raises SourceError for unreadable bytes."""
+    suffix = PurePosixPath(document.source).suffix.lower()
+    seen, plain = _see(data, document.source, suffix)
+    spared = [entry for entry in document.left_out if _is_justified(entry, config)]
+    for entry in spared:
+        seen.leave_out(entry.reason, [entry.text])
+    if seen.rows:
+        from ragpress.audit.rows import compare_rows
+
+        balance = compare_rows(seen, document, chunks, _by_part(spared))
+    else:
+        left = Counter(word for entry in spared for word in words(plain(entry.text)))
+        balance = compare_pieces(seen, document, chunks, left, plain)
+    return Account(
+        coverage=_share(balance),
+        visible=balance.visible,
+        missing=balance.missing,
+        doubled=balance.doubled,
+        gaps=tuple(balance.gaps),
+        left_out=dict(sorted(seen.left_out.items())),
+    )
+
+
+def messages_for(account: Account, source: str, config: Config) -> tuple[Message, ...]:
+    """What to tell about an account: nothing where all is well, else a warning that names the first gap.
+
+    Raises SourceError "coverage" below `config.min_coverage`.
+    """
+    found: list[Message] = []
+    if account.missing:
+        gap = account.gaps[0]
+        place, where = _locator(gap.place)
+        text = (
+            f"{account.missing} of {account.visible} visible words are in no chunk (coverage {account.coverage:.4f}); "
+            f"first {where}«{gap.text}»"
+        )
+        if account.coverage < config.min_coverage:
+            raise SourceError(
+                "coverage",
+                f"{text}; min_coverage is {config.min_coverage}: mend the source there, report the fault, or lower it",
+                source,
+                place,
+            )
+        found.append(message("warning", "coverage", text, source, place))
+    if account.doubled:
+        text = f"{account.doubled} words stand in the chunks more often than in the source; look for repeated text"
+        found.append(message("warning", "doubled", text, source))
+    return tuple(found)
+
+
+def _see(data: bytes, source: str, suffix: str) -> tuple[Visible, Callable[[str], str]]:
+    # Imported where used: auditing Markdown alone loads no lxml.
+    if suffix in {".docx", ".docm", ".dotx", ".dotm"}:
+        from ragpress.audit.docx import visible_docx
+
+        return visible_docx(data, source), str
+    if suffix in {".xlsx", ".xlsm", ".xltx", ".xltm"}:
+        from ragpress.audit.xlsx import visible_xlsx
+
+        return visible_xlsx(data, source), str
+    from ragpress.audit.text import plain, visible_csv, visible_markdown, visible_plaintext
+
+    if suffix == ".md":
+        return visible_markdown(data, source), plain
+    return (visible_csv if suffix in {".csv", ".tsv"} else visible_plaintext)(data, source), str
+
+
+def _is_justified(entry: LeftOut, config: Config) -> bool:
+    """Whether the settings ask for what a reader left out. Other reasons leave a gap."""
+    return {
+        "excluded-section": bool(config.excluded_section_headings),
+        "extra-h1": config.extra_h1 == "drop",
+        "empty-section": True,
+    }.get(entry.reason, False)
+
+
+def _by_part(spared: Sequence[LeftOut]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in spared:
+        found[entry.locator.part].update(words(entry.text))
+    return found
+
+
+def _share(balance: Balance) -> float:
+    if not balance.missing:
+        return 1.0
+    return min(round(1 - balance.missing / balance.visible, 4), 0.9999)
+
+
+def _locator(place: str) -> tuple[Locator | None, str]:
+    """A gap's place as a locator, or in words where it is none."""
+    try:
+        return Locator.parse(place), ""
+    except ValueError:
+        return None, f"in the {place}: "

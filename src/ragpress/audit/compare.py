@@ -1,0 +1,148 @@
+"""Compares the visible words of a source with the words of its chunks, as multisets. Workbooks: see rows.py."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from ragpress.audit.visible import Piece, Visible, words
+from ragpress.records import Chunk, Document, Gap, Locator
+
+MAX_GAPS = 10
+_SNIPPET = 120
+_DIVIDED = 100  # characters from which on a single word may be divided between chunks
+_MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
+
+
+class Balance(msgspec.Struct):
+    """The outcome of a comparison in words."""
+
+    visible: int = 0
+    missing: int = 0
+    doubled: int = 0
+    gaps: list[Gap] = []
+
+
+def own_text(chunk: Chunk) -> str:
+    """What a chunk adds: its text without the context that it repeats."""
+    return chunk.text[chunk.context_chars :]
+
+
+def heading_words(document: Document, chunks: Sequence[Chunk], section: str | None = None) -> Counter[str]:
+    """The words of the headings that chunks carry, once for each time that a heading stands in the source.
+
+    A heading stands anew where the path changes, and where a new section begins under the same path.
+    """
+    carried = {chunk.headings[:depth] for chunk in chunks for depth in range(1, len(chunk.headings) + 1)}
+    found: Counter[str] = Counter()
+    path: tuple[str, ...] = ()
+    number = -1
+    for unit in document.units:
+        same = 0
+        while same < min(len(path), len(unit.headings)) and path[same] == unit.headings[same]:
+            same += 1
+        if unit.section_number != number and same == len(unit.headings) and same:
+            same = unit.headings.index(unit.section) if unit.section in unit.headings else same - 1
+        path, number = unit.headings, unit.section_number
+        for depth in range(same, len(path)):
+            if path[: depth + 1] in carried and section in (None, unit.section):
+                found.update(words(path[depth]))
+    return found
+
+
+def compare_pieces(
+    seen: Visible, document: Document, chunks: Sequence[Chunk], left: Counter[str], plain: Callable[[str], str]
+) -> Balance:
+    """The balance of a source made of pieces. `left` are words left out on purpose; `plain` undoes markup."""
+    owned = [plain(own_text(chunk)) for chunk in chunks]
+    own = Counter(words("\n".join(owned)))
+    pieces = _without_found_formulas(seen.pieces, owned)
+    visible = Counter(words("\n".join(piece.text for piece in pieces)))
+    headed = heading_words(document, chunks)
+    short = _without_divided_words(visible - own - headed, owned)
+    spared = short & left
+    short -= spared
+    with_row = {f"R{number}" for chunk in chunks for number in _rows_of(chunk)}
+    headers = (piece.text for piece in pieces if piece.place[0] == "R" and piece.place not in with_row)
+    repeatable = seen.repeatable.union(headed, words("\n".join(headers)))
+    formulas = sum(len(words(piece.text)) for piece in seen.pieces if piece.formula)
+    formulas -= sum(len(words(piece.text)) for piece in pieces if piece.formula)
+    return Balance(
+        visible=visible.total() + formulas - spared.total(),
+        missing=short.total(),
+        doubled=count_doubled(owned, visible, repeatable),
+        gaps=_gaps(pieces, short, owned) if short else [],
+    )
+
+
+def _without_found_formulas(pieces: Sequence[Piece], owned: Sequence[str]) -> list[Piece]:
+    """The pieces but for formulas whose letters and digits stand in the chunks in their order."""
+    if not any(piece.formula for piece in pieces):
+        return list(pieces)
+    squashed = _squash(owned)
+    return [piece for piece in pieces if not (piece.formula and _squash([piece.text]) in squashed)]
+
+
+def _without_divided_words(short: Counter[str], owned: Sequence[str]) -> Counter[str]:
+    """The missing words but for those so long that they were divided between chunks."""
+    long = [word for word in short if len(word) >= _DIVIDED]
+    if long:
+        squashed = _squash(owned)
+        for word in long:
+            if word in squashed:
+                del short[word]
+    return short
+
+
+def _squash(texts: Iterable[str]) -> str:
+    return "".join(word for text in texts for word in words(text))
+
+
+def _rows_of(chunk: Chunk) -> Iterable[int]:
+    place = Locator.parse(chunk.locator)
+    return range(place.start, place.end + 1) if place.unit == "R" else ()
+
+
+def count_doubled(owned: Iterable[str], visible: Counter[str], repeatable: set[str]) -> int:
+    """How many words the chunks hold more often than the source shows them, labels and numbers aside."""
+    found = Counter(words(_MARKER.sub("", "\n".join(owned))))
+    return sum(
+        count - visible[word]
+        for word, count in found.items()
+        if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and not word.isdigit()
+    )
+
+
+def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
+    """The first places of the missing words.
+
+    Of several places with a word that is missing once, the one is named whose wording stands in no chunk.
+    """
+    said = f" {' '.join(word for text in owned for word in words(text))} "
+    left = Counter(short)
+    found: list[tuple[int, Gap]] = []
+    for whole in (False, True):
+        for number, piece in enumerate(pieces):
+            if len(found) >= MAX_GAPS or not left:
+                break
+            inside = words(piece.text)
+            lost = Counter(inside) & left
+            if lost and (whole or f" {' '.join(inside)} " not in said):
+                left -= lost
+                found.append((number, Gap(snippet(piece.text, lost), piece.place)))
+    return [gap for _, gap in sorted(found, key=lambda entry: entry[0])]
+
+
+def snippet(text: str, lost: Counter[str]) -> str:
+    """The part of a text from the first to the last lost word."""
+    tokens = text.split()
+    hits = [index for index, token in enumerate(tokens) if any(word in lost for word in words(token))]
+    return shorten(" ".join(tokens[hits[0] : hits[-1] + 1] if hits else tokens))
+
+
+def shorten(text: str) -> str:
+    """The beginning of a text that is long."""
+    return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"

@@ -1,0 +1,43 @@
+"""The text of files that a Word file embeds to be shown in place (altChunk): HTML, web archives, plain text."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import html
+import re
+
+from ragpress.text import decode
+
+_UNSEEN = re.compile(r"<!--.*?-->|<(script|style|head|title)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_INLINE = re.compile(
+    r"</?(?:a|abbr|b|big|code|em|font|i|ins|mark|s|small|span|strong|sub|sup|u)\b[^>]*>", re.IGNORECASE
+)
+_TAG = re.compile(r"<[^>]*>")
+
+
+def embedded_lines(data: bytes, source: str) -> list[str]:
+    """The visible lines of an embedded HTML file, web archive or text."""
+    start = data[:1024].lower()
+    if b"mime-version:" in start or b"content-type: multipart" in start:
+        return _html_lines(_archived_html(data, source))
+    text = decode(data, source).text
+    return _html_lines(text) if "<" in text and re.search(r"<(?:html|body|p|div|table|span)\b", text, re.I) else [text]
+
+
+def _archived_html(data: bytes, source: str) -> str:
+    for part in email.message_from_bytes(data, policy=email.policy.compat32).walk():
+        if part.get_content_type() == "text/html":
+            payload = part.get_payload(decode=True)
+            charset = part.get_content_charset()
+            if isinstance(payload, bytes):
+                try:
+                    return payload.decode(charset or "utf-8")
+                except (LookupError, UnicodeDecodeError):
+                    return decode(payload, source).text
+    return ""
+
+
+def _html_lines(text: str) -> list[str]:
+    bare = _TAG.sub("\n", _INLINE.sub("", _UNSEEN.sub(" ", text)))
+    return html.unescape(bare).split("\n")
