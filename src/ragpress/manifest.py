@@ -6,7 +6,6 @@ has no form for, is written as U+FFFD.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,16 +29,6 @@ def encode_document(entry: DocumentEntry) -> bytes:
     return _encode(entry)
 
 
-def write_chunks(path: Path, chunks: Iterable[Chunk]) -> None:
-    """Replaces the file at once: a reader sees the old one or the new one. Raises BuildError if the disk refuses."""
-    replace_file(path, b"".join(map(_encode, chunks)))
-
-
-def write_documents(path: Path, entries: Iterable[DocumentEntry]) -> None:
-    """As `write_chunks`."""
-    replace_file(path, b"".join(map(_encode, entries)))
-
-
 def read_chunks(path: Path) -> tuple[Chunk, ...]:
     """All chunks of a file. Raises ArtifactError that names the line if it is missing or damaged."""
     return _read(path, Chunk)
@@ -51,7 +40,10 @@ def read_documents(path: Path) -> tuple[DocumentEntry, ...]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Writes a file beside `path` and renames it into place. Raises BuildError if the disk refuses."""
+    """Writes beside `path` and renames into place: a reader sees the old file or the new one, never a mixture.
+
+    Makes the folders above it. Raises BuildError if the disk refuses.
+    """
     beside = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
