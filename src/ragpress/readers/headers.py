@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from ragpress.readers.tables import Row
+from ragpress.readers.names import NAMES
+from ragpress.readers.rows import Row
 
 SEARCHED = 40
 """Rows from the top among which a header may stand; forms have long preambles, nothing sane has longer ones."""
@@ -16,27 +17,16 @@ SAMPLE = 200
 """Data rows looked at as evidence."""
 CELL_LIMIT = 120
 """A header cell is short."""
-
-NAMES = frozenset(
-    """
-    №|№ п/п|п/п|no|no.|nr|#|id|код|code|артикул|номер|number|name|имя|фамилия|отчество|фио|ф.и.о.|ф. и. о.|наименование|название|
-    title|описание|description|примечание|примечания|комментарий|note|notes|comment|comments|дата|date|время|time|год|year|
-    месяц|month|день|day|город|city|страна|country|регион|region|область|район|адрес|address|телефон|телефоны|phone|тел.|
-    email|e-mail|почта|сайт|url|ссылка|link|цена|price|стоимость|сумма|amount|total|итого|всего|количество|кол-во|quantity|qty|
-    ед. изм.|единица измерения|unit|тип|type|вид|категория|category|группа|group|раздел|section|статус|status|состояние|
-    должность|position|отдел|department|организация|компания|company|филиал|branch|подразделение|специальность|врач|услуга|
-    услуги|service|график работы|режим работы|часы работы|кабинет|вопрос|ответ|question|answer|value|значение|показатель|
-    параметр|key|ключ|товар|product|item|задача|task|срок|исполнитель|ответственный|
-    ردیف|نام|نام خانوادگی|نام و نام خانوادگی|عنوان|شرح|توضیحات|توضیح|ملاحظات|تاریخ|زمان|ساعت|سال|ماه|روز|شهر|استان|کشور|
-    منطقه|آدرس|نشانی|تلفن|تلفن همراه|موبایل|شماره|شماره تماس|شماره تلفن|ایمیل|پست الکترونیک|وب سایت|وبسایت|قیمت|مبلغ|
-    جمع|جمع کل|مجموع|تعداد|واحد|مقدار|نوع|دسته|دسته بندی|دسته‌بندی|گروه|وضعیت|سمت|بخش|شرکت|سازمان|شعبه|کد|کد شعبه|کد پستی|
-    تخصص|پزشک|خدمت|خدمات|سوال|سؤال|پرسش|پاسخ|جواب|مدیر|مسئول|نام شعبه|کالا|نام کالا|محصول|رشته
-    """.replace("\n", "").split("|")
-)
-"""Words that head columns in Russian, Persian and English files: weak evidence, needed where all cells are text."""
+NAME_WORDS = 6
+"""A text of more words is no column's name."""
 
 _YEAR = re.compile(r"(?:1[34]|19|20)\d\d(?:[-/](?:\d\d|\d{4}))?(?: ?(?:г\.?|год|г\.г\.))?")
+_AMOUNT = re.compile(
+    r"(?:[^\W\d_]{1,3}\.?\s*)?[-+~≈<>]?\d[\d\s.,٬٫:/%()-]*\s*(?:[^\W\d_]{1,5}\.?|тысяч|миллион\w*|рублей|تومان|ریال|درصد|\W{1,2})?"
+    r"|\d{1,2}[ -][^\W\d_]{3,9}[ -]\d{2,4}(?: ?г\.?)?"
+)
 _CONSTANT = re.compile(r"(?i:true|false|истина|ложь|да|нет|yes|no|بله|خیر|#[a-z0-9/]+[!?]?)")
+_WORD = re.compile(r"[^\W_](?:[\w\u200c/-]*\w)?|[№#]")
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S+")
 
 
@@ -53,10 +43,10 @@ def find_header(rows: Sequence[Row]) -> HeaderRows | None:
     A lone title, or a row that fills at most half of the columns, may stand above it; a full row that is no header
     ends the search.
     """
-    width = max((len(row.filled()) for row in rows), default=0)
+    width = usual_width(rows)
     for start in range(min(SEARCHED, len(rows) - 1)):
         row = rows[start]
-        depth = _depth(rows, start)
+        depth = _depth(rows, start, width)
         if depth and _provable(rows[start : start + depth], rows[start + depth :]):
             return HeaderRows(start, depth)
         if _covered(row) * 2 > width and len(row.filled()) > 1:
@@ -64,6 +54,12 @@ def find_header(rows: Sequence[Row]) -> HeaderRows | None:
         if width == 1:
             return None
     return None
+
+
+def usual_width(rows: Sequence[Row]) -> int:
+    """How many cells most rows fill; of two numbers equally frequent the larger."""
+    counts = Counter(len(row.filled()) for row in rows)
+    return max(counts, key=lambda width: (counts[width], width), default=0)
 
 
 def join_header(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -95,12 +91,12 @@ def _open_reach(row: Row, below: Row, column: int, width: int) -> int:
     return reach
 
 
-def _depth(rows: Sequence[Row], start: int) -> int:
+def _depth(rows: Sequence[Row], start: int, width: int) -> int:
     """How many rows from `start` could be one header: 0 for none, more than 1 where groups stand above names."""
     depth = 1
     while depth < 4 and start + depth < len(rows) - 1 and _groups(rows[start + depth - 1], rows[start + depth]):
         depth += 1
-    return depth if _candidate(rows[start : start + depth]) else 0
+    return depth if _candidate(rows[start : start + depth], width) else 0
 
 
 def _groups(row: Row, below: Row) -> bool:
@@ -119,11 +115,11 @@ def _groups(row: Row, below: Row) -> bool:
     return len(filled) > 1 and len(gaps) > 1 and len(own) > len(filled) and filled[0] > names[0]
 
 
-def _candidate(rows: Sequence[Row]) -> bool:
-    """Cells mostly short, unique, non-empty strings."""
+def _candidate(rows: Sequence[Row], width: int) -> bool:
+    """Cells mostly short, unique, non-empty strings, for most of the table's columns."""
     header = join_header(rows)
     texts = [text for text in header if text]
-    if not texts or len(texts) * 10 < len(header) * 6:
+    if not texts or len(texts) * 10 < max(len(header), width) * 6:
         return False
     short = sum(len(text) <= CELL_LIMIT for text in texts)
     words = sum(kind(text) != "figure" or _is_year(text) for text in texts)
@@ -160,7 +156,10 @@ def _evidence(name: str, values: Sequence[str]) -> float:
         return 1.0
     if name in values:
         return -1.0
-    score = 1.0 if _fold(name) in NAMES else 0.0
+    score = 0.0
+    if _is_name(name):
+        # Names all the way down are a column of names itself, as in a form.
+        score = 1.0 if sum(map(_is_name, values)) * 4 < len(values) else -0.5
     typical = median(map(len, values))
     if typical >= max(2 * len(name), len(name) + 12):
         score += 0.5
@@ -170,12 +169,12 @@ def _evidence(name: str, values: Sequence[str]) -> float:
 
 
 def kind(text: str) -> str:
-    """`figure` (number, date, phone, constant), `code` (letters and digits in one word, an address) or `text`."""
+    """`figure` (number, date, amount, constant), `code` (letters and digits in one word, an address) or `text`."""
+    if len(text) > CELL_LIMIT:
+        return "text"
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
-    if digits and (letters == 0 or (letters <= 4 and digits >= letters and " " in text)):
-        return "figure"
-    if _CONSTANT.fullmatch(text):
+    if (digits and not letters) or _AMOUNT.fullmatch(text) or _CONSTANT.fullmatch(text):
         return "figure"
     if _ADDRESS.fullmatch(text) or (digits and len(text.split()) == 1):
         return "code"
@@ -190,7 +189,10 @@ def _covered(row: Row) -> int:
     return sum(row.span(column) for column in row.filled())
 
 
-def _fold(text: str) -> str:
-    """As in NAMES: lower case, Persian letters, no trailing colon."""
-    folded = text.lower().replace("ي", "ی").replace("ى", "ی").replace("ك", "ک").strip(" :*")
-    return " ".join(folded.split())
+def _is_name(text: str) -> bool:
+    """Whether a short text has a word that heads columns, or is an identifier such as `first_name`."""
+    folded = text.lower().replace("ي", "ی").replace("ى", "ی").replace("ك", "ک")
+    words = _WORD.findall(folded)
+    if not words or len(words) > NAME_WORDS:
+        return False
+    return ("_" in text and text.replace("_", "").isalnum()) or any(word in NAMES for word in words)

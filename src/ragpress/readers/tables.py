@@ -7,35 +7,13 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ragpress.readers.headers import HeaderRows, find_header, join_header
+from ragpress.readers.rows import Row
 from ragpress.records import Locator, Unit
+
+__all__ = ["TITLE_LIMIT", "Row", "Table", "deeper", "one_line", "read_table", "row_text", "table_units"]
 
 TITLE_LIMIT = 160
 """A longer line above a table is a paragraph of its own: it would cost every row's chunk its room."""
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One row of a grid, as a person sees it.
-
-    `cells` holds one text a column, `""` where there is none: a horizontally merged cell stands once, in its first column, and
-    `spans` (empty, or one number a column) says how many columns it covers. A vertically merged cell is repeated in
-    each of its rows, and `inherited` names the columns that only repeat a value from above. `strong` tells that the row
-    stands out by its style. `place` and `end` are the first and last number in the source (row, line or block).
-    """
-
-    place: int
-    cells: tuple[str, ...]
-    spans: tuple[int, ...] = ()
-    inherited: tuple[int, ...] = ()
-    strong: bool = False
-    end: int = 0
-
-    def span(self, column: int) -> int:
-        """How many columns the cell in `column` covers; 1 where nothing is merged."""
-        return self.spans[column] if column < len(self.spans) else 1
-
-    def filled(self) -> tuple[int, ...]:
-        """The columns with a text."""
-        return tuple(column for column, text in enumerate(self.cells) if text)
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -55,9 +33,9 @@ class Table(msgspec.Struct, frozen=True):
 def read_table(grid: Sequence[Row], header_rows: int | None = None) -> Table:
     """Finds titles, header and data rows.
 
-    `header_rows` says how many rows from the first one are the header where the source itself says so (a table with a repeated
-    header row, an Excel table); None looks for a provable one. Rows that hold nothing, or only what they inherit
-    from a merge above, are dropped.
+    `header_rows` says how many rows from the first one are the header where the source itself says so (a header row
+    repeated on every page, an Excel table); None looks for a provable one. Rows that hold nothing, or only what they
+    inherit from a merge above, are dropped.
     """
     rows = [row for row in grid if any(text and column not in row.inherited for column, text in enumerate(row.cells))]
     found = HeaderRows(0, min(header_rows, len(rows))) if header_rows is not None else find_header(rows)
@@ -101,9 +79,9 @@ def table_units(
 ) -> tuple[Unit, ...]:
     """The units of a table in reading order.
 
-    Titles become headings below `headings` and lines below `breadcrumb`; a title too long for that is a paragraph. A line
-    across the whole table inside the data is a heading for the rows below it and opens a section: the last unit's
-    `section_number` tells the caller where to go on. A table without data rows gives paragraphs with its words.
+    Titles become headings below `headings` and lines below `breadcrumb`; a title too long for that is a paragraph. A
+    line across the whole table inside the data is a heading for the rows below it and opens a section: the last
+    unit's `section_number` tells the caller where to go on. A table without data rows gives paragraphs of its words.
     """
     units: list[Unit] = []
 

@@ -47,7 +47,7 @@ def drawing_texts(package: Package, part: str) -> list[Floating]:
 
 
 def embedded_texts(package: Package, part: str) -> list[str]:
-    """The words typed into a chart (its titles) or a diagram (its nodes). What a chart takes from cells stands there."""
+    """The words typed into a chart (its titles) or a diagram (its nodes); what a chart takes from cells is not."""
     root = package.xml(part)
     if root is None:
         return []

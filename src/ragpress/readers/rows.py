@@ -1,0 +1,31 @@
+"""A row of a grid of cell texts: what the readers of Word, Excel and CSV give to the search for tables."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row of a grid, as a person sees it.
+
+    `cells` holds one text a column, `""` where there is none: a horizontally merged cell stands once, in its first
+    column, and `spans` (empty, or one number a column) says how many columns it covers. A vertically merged cell is
+    repeated in each of its rows, and `inherited` names the columns that only repeat a value from above. `strong`
+    tells that the row stands out by its style. `place` is its number in the source (row, line or block), `end` the
+    last one where it takes several.
+    """
+
+    place: int
+    cells: tuple[str, ...]
+    spans: tuple[int, ...] = ()
+    inherited: tuple[int, ...] = ()
+    strong: bool = False
+    end: int = 0
+
+    def span(self, column: int) -> int:
+        """How many columns the cell in `column` covers; 1 where nothing is merged."""
+        return self.spans[column] if column < len(self.spans) else 1
+
+    def filled(self) -> tuple[int, ...]:
+        """The columns with a text."""
+        return tuple(column for column, text in enumerate(self.cells) if text)
