@@ -22,6 +22,10 @@ from ragpress.records import Chunk, Document, Gap, LeftOut, Locator, Message
 __all__ = ["Account", "audit", "messages_for"]
 
 
+_WORD_FILES = frozenset({".docx", ".docm", ".dotx", ".dotm"})
+_WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xltx", ".xltm"})
+
+
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome for one source, in words.
 
@@ -45,7 +49,7 @@ def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Conf
     spared = [entry for entry in document.left_out if _is_justified(entry, config)]
     for entry in spared:
         seen.leave_out(entry.reason, [entry.text])
-    if seen.rows:
+    if suffix in _WORKBOOKS:
         from ragpress.audit.rows import compare_rows
 
         balance = compare_rows(seen, document, chunks, _by_part(spared))
@@ -91,11 +95,11 @@ def messages_for(account: Account, source: str, config: Config) -> tuple[Message
 
 def _see(data: bytes, source: str, suffix: str) -> tuple[Visible, Callable[[str], str]]:
     # Imported where used: auditing Markdown alone loads no lxml.
-    if suffix in {".docx", ".docm", ".dotx", ".dotm"}:
+    if suffix in _WORD_FILES:
         from ragpress.audit.docx import visible_docx
 
         return visible_docx(data, source), str
-    if suffix in {".xlsx", ".xlsm", ".xltx", ".xltm"}:
+    if suffix in _WORKBOOKS:
         from ragpress.audit.xlsx import visible_xlsx
 
         return visible_xlsx(data, source), str

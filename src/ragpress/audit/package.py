@@ -11,9 +11,11 @@ import posixpath
 import zipfile
 import zlib
 from typing import Any
+from urllib.parse import unquote
 
 from lxml import etree
 
+from ragpress.audit.names import STRICT
 from ragpress.errors import SourceError
 
 Element = Any
@@ -32,22 +34,6 @@ SAFE = {
     "remove_pis": True,
 }
 """How every part is parsed: no entities, nothing fetched, damaged XML as far as it goes."""
-
-STRICT = {
-    "http://purl.oclc.org/ooxml/wordprocessingml/main": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "http://purl.oclc.org/ooxml/spreadsheetml/main": "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
-    "http://purl.oclc.org/ooxml/officeDocument/math": "http://schemas.openxmlformats.org/officeDocument/2006/math",
-    "http://purl.oclc.org/ooxml/officeDocument/relationships": (
-        "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    ),
-    "http://purl.oclc.org/ooxml/drawingml/main": "http://schemas.openxmlformats.org/drawingml/2006/main",
-    "http://purl.oclc.org/ooxml/drawingml/chart": "http://schemas.openxmlformats.org/drawingml/2006/chart",
-    "http://purl.oclc.org/ooxml/drawingml/diagram": "http://schemas.openxmlformats.org/drawingml/2006/diagram",
-    "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing": (
-        "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"
-    ),
-}
-"""The namespaces of ISO/IEC 29500 strict and the transitional ones that mean the same."""
 
 
 class Parts:
@@ -129,4 +115,4 @@ class Parts:
 
 
 def _plain(name: str) -> str:
-    return posixpath.normpath("/" + name.replace("\\", "/")).lstrip("/").lower()
+    return posixpath.normpath("/" + unquote(name.replace("\\", "/"))).lstrip("/").lower()

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from ragpress.audit.compare import MAX_GAPS, Balance, count_doubled, heading_words, own_text, shorten
 from ragpress.audit.values import Numbers, claim, merged, numbers_in
-from ragpress.audit.visible import Cell, Row, Visible, words
+from ragpress.audit.visible import Cell, Piece, Row, Visible, words
 from ragpress.records import Chunk, Document, Gap, Locator
 
-_MAX_OTHERS = 1000  # rows without a chunk that are looked for elsewhere; a table has few header rows
+_T = TypeVar("_T")
+_MAX_OTHERS = 1000  # rows without a chunk that are looked for elsewhere; a sheet has few header rows
+
+_Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many words it is
 
 
 class _Sheet(msgspec.Struct):
-    """A sheet's rows, and for each row the numbers of the chunks that stand for it.
+    """A sheet's rows and floating texts, and for each row the numbers of the chunks that stand for it.
 
-    `words` and `numbers` are what each chunk says and no cell has claimed yet.
+    `words` and `numbers` are what each chunk says and no cell has claimed yet; `spare` are words that stand for the
+    sheet outside of its chunks, in headings or among what was left out on purpose.
     """
 
     rows: list[Row]
+    pieces: list[Piece]
+    spare: Counter[str]
     holders: dict[int, list[int]]
     words: list[Counter[str]]
     numbers: list[Numbers]
@@ -31,84 +38,102 @@ class _Sheet(msgspec.Struct):
 def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], left: dict[str, Counter[str]]) -> Balance:
     """The balance of a workbook. `left` holds for each sheet the words that were left out on purpose.
 
-    A cell is looked for in its own row's chunks. What is not there, such as a header that other rows' chunks repeat,
-    has to stand among the words that no row has claimed.
+    A cell is looked for in its own row's chunks. What has none, such as a header that the chunks of other rows repeat,
+    has to stand among the words of the sheet that no row has claimed.
     """
+    chunks_of = _grouped((Locator.parse(chunk.locator).part, chunk) for chunk in chunks)
+    rows_of = _grouped((row.sheet, row) for row in seen.rows)
+    pieces_of = _grouped((Locator.parse(piece.place).part, piece) for piece in seen.pieces)
     balance = Balance()
-    chunks_of: dict[str, list[tuple[Locator, Chunk]]] = defaultdict(list)
-    for chunk in chunks:
-        place = Locator.parse(chunk.locator)
-        chunks_of[place.part].append((place, chunk))
-    rows_of: dict[str, list[Row]] = defaultdict(list)
-    for row in seen.rows:
-        rows_of[row.sheet].append(row)
     visible: Counter[str] = Counter()
     repeatable = set(seen.repeatable)
-    for name, rows in rows_of.items():
-        sheet = _gather(rows, chunks_of[name])
-        headed = heading_words(document, [chunk for _, chunk in chunks_of[name]], name)
+    for name in dict.fromkeys((*rows_of, *pieces_of)):
+        own = chunks_of.get(name, [])
+        headed = heading_words(document, own, name)
+        spare = headed + left.get(name, Counter())
+        sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), own, spare)
+        _add(_lost_of(sheet), balance)
         repeatable.update(headed)
-        _balance_sheet(sheet, headed, left.get(name, Counter()), balance)
-        for row in rows:
-            said = [word for cell in row.cells if cell.kind == "text" for word in words(cell.text)]
+        for row in sheet.rows:
+            said = [word for cell in row.cells for word in _words(cell)]
+            balance.visible += len(said)
             visible.update(said)
             if row.number not in sheet.holders:
                 repeatable.update(said)
+        for piece in sheet.pieces:
+            said = words(piece.text)
+            balance.visible += len(said)
+            visible.update(said)
     balance.doubled = count_doubled([own_text(chunk) for chunk in chunks], visible, repeatable)
     return balance
 
 
-def _gather(rows: list[Row], chunks: Sequence[tuple[Locator, Chunk]]) -> _Sheet:
-    places = [row.number for row in rows]
+def _grouped(entries: Iterable[tuple[str, _T]]) -> dict[str, list[_T]]:
+    found: dict[str, list[_T]] = defaultdict(list)
+    for name, entry in entries:
+        found[name].append(entry)
+    return dict(found)
+
+
+def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare: Counter[str]) -> _Sheet:
+    numbers = [row.number for row in rows]
     holders: dict[int, list[int]] = defaultdict(list)
-    for index, (place, _) in enumerate(chunks):
-        for number in places[bisect_left(places, place.start) : bisect_right(places, place.end)]:
+    for index, chunk in enumerate(chunks):
+        place = Locator.parse(chunk.locator)
+        for number in numbers[bisect_left(numbers, place.start) : bisect_right(numbers, place.end)]:
             holders[number].append(index)
-    texts = [own_text(chunk) for _, chunk in chunks]
-    return _Sheet(rows, dict(holders), [Counter(words(text)) for text in texts], [numbers_in(text) for text in texts])
+    texts = [own_text(chunk) for chunk in chunks]
+    said = [Counter(words(text)) for text in texts]
+    return _Sheet(rows, pieces, spare, dict(holders), said, [numbers_in(text) for text in texts])
 
 
-def _balance_sheet(sheet: _Sheet, headed: Counter[str], left: Counter[str], balance: Balance) -> None:
-    """Adds a sheet. Rows with chunks come first, so that the others find only what is left of them."""
-    spare = headed + left
-    lost: dict[int, list[str]] = {}
+def _lost_of(sheet: _Sheet) -> list[_Lost]:
+    """What of a sheet stands nowhere. Rows with chunks come first: all else finds only what they leave."""
+    lost: list[_Lost] = []
     others = []
     for row in sheet.rows:
-        balance.visible += sum(len(_words(cell)) for cell in row.cells)
         held = sheet.holders.get(row.number)
         if held is None:
             others.append(row)
             continue
         numbers = merged([sheet.numbers[index] for index in held])
-        unclaimed = [sheet.words[index] for index in held]
-        lost[row.number] = _claim_row(row, [*unclaimed, spare], numbers)
+        lost += _claim_row(row, [*(sheet.words[index] for index in held), sheet.spare], numbers)
         for index in held:
             sheet.numbers[index] = Numbers([], Counter())
         sheet.numbers[held[0]] = numbers
-    if others:
-        for unclaimed_words in sheet.words:
-            spare.update(unclaimed_words)
-        numbers = merged([*sheet.numbers, numbers_in("\n".join(headed))])
+    if others or sheet.pieces:
+        rest = sheet.spare.copy()
+        for unclaimed in sheet.words:
+            rest.update(unclaimed)
+        numbers = merged([*sheet.numbers, numbers_in("\n".join(sheet.spare))])
         numbers.runs = list(dict.fromkeys(numbers.runs))
         for row in others[:_MAX_OTHERS]:
-            lost[row.number] = _claim_row(row, [spare], numbers)
+            lost += _claim_row(row, [rest], numbers)
         for row in others[_MAX_OTHERS:]:
-            lost[row.number] = [word for cell in row.cells for word in _words(cell)]
-    for row in sheet.rows:
-        if missing := lost[row.number]:
-            balance.missing += len(missing)
-            if len(balance.gaps) < MAX_GAPS:
-                place = Locator("R", row.number, row.number, row.sheet)
-                cells = [cell.text for cell in row.cells if not set(_words(cell)).isdisjoint(missing)]
-                balance.gaps.append(Gap(shorten(" | ".join(" ".join(text.split()) for text in cells)), str(place)))
+            lost += _claim_row(row, [], Numbers([], Counter()))
+        for piece in sheet.pieces:
+            missing = _claim_words(words(piece.text), [rest])
+            if missing:
+                lost.append((Locator.parse(piece.place), piece.text, len(missing)))
+    return lost
 
 
-def _claim_row(row: Row, pools: list[Counter[str]], numbers: Numbers) -> list[str]:
-    """The words of a row that stand in none of the pools; those that do are taken out."""
-    texts = [cell for cell in row.cells if cell.kind == "text"]
-    others = [cell for cell in row.cells if cell.kind != "text"]
-    missing = [cell.text for cell in claim(others, numbers, {word for pool in pools for word in pool})]
-    for word in (word for cell in texts for word in _words(cell)):
+def _claim_row(row: Row, pools: list[Counter[str]], numbers: Numbers) -> list[_Lost]:
+    """What of a row stands in none of the pools, as one entry or none. What does is taken out of them."""
+    values = [cell for cell in row.cells if cell.kind != "text"]
+    missing = {id(cell): 1 for cell in claim(values, numbers, {word for pool in pools for word in pool})}
+    for cell in row.cells:
+        if cell.kind == "text" and (lost := _claim_words(words(cell.text), pools)):
+            missing[id(cell)] = len(lost)
+    if not missing:
+        return []
+    text = " | ".join(cell.text for cell in row.cells if id(cell) in missing)
+    return [(Locator("R", row.number, row.number, row.sheet), text, sum(missing.values()))]
+
+
+def _claim_words(said: list[str], pools: list[Counter[str]]) -> list[str]:
+    missing = []
+    for word in said:
         pool = next((pool for pool in pools if pool[word] > 0), None)
         if pool is None:
             missing.append(word)
@@ -120,3 +145,10 @@ def _claim_row(row: Row, pools: list[Counter[str]], numbers: Numbers) -> list[st
 def _words(cell: Cell) -> list[str]:
     """The words that a cell counts as; any value but a text is one."""
     return words(cell.text) if cell.kind == "text" else [cell.text]
+
+
+def _add(lost: list[_Lost], balance: Balance) -> None:
+    balance.missing += sum(count for _, _, count in lost)
+    for place, text, _ in sorted(lost, key=lambda entry: entry[0].start):
+        if len(balance.gaps) < MAX_GAPS:
+            balance.gaps.append(Gap(shorten(" ".join(text.split())), str(place)))

@@ -23,7 +23,7 @@ _RUN = re.compile(r"\d+(?:[ .,'’٬٫()/-]{1,2}\d+)*")
 _DIGITS = re.compile(r"\d+")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _OTHER_CALENDAR = re.compile(r"\[\$-(?:[^\]]*,|[0-9a-f]{6,})|\bb{1,4}", re.IGNORECASE)
-_TRUTH = ("true", "false", "истина", "ложь", "да", "нет", "درست", "نادرست", "1", "0")
+_TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", "ложь", "нет", "نادرست", "0")}
 _LAST_DAY = 2958466  # 31 December 9999
 
 
@@ -59,7 +59,7 @@ def claim(cells: Iterable[Cell], numbers: Numbers, words: Container[str]) -> lis
     counts = []
     for cell in cells:
         if cell.kind == "truth":
-            if not any(word in words for word in _TRUTH):
+            if not any(word in words for word in _TRUTH.get(cell.text, ())):
                 missing.append(cell)
         elif cell.kind == "date":
             if not _claim_date(cell, numbers.groups):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import re
 from bisect import bisect_left, bisect_right
@@ -11,12 +12,14 @@ from collections.abc import Iterator
 import msgspec
 from lxml import etree
 
+from ragpress.audit.graphics import floating_texts
+from ragpress.audit.names import R, S
 from ragpress.audit.package import SAFE, Element, Parts
 from ragpress.audit.values import NUMBER, is_date, shows_nothing
-from ragpress.audit.visible import Cell, Row, Visible, words
+from ragpress.audit.visible import Cell, Piece, Row, Visible, words
+from ragpress.records import Locator
+from ragpress.text import normalize
 
-_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})", re.IGNORECASE)
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _BUILT_IN = {
@@ -35,8 +38,10 @@ _BUILT_IN = {
 }
 """The number formats that have no code in the file (ECMA-376 part 1, 18.8.30), as far as they differ from General."""
 
+_WIDEST = 16_384
 _MAX_CROSSINGS = 2_000_000
 _Range = tuple[int, int, int, int]  # first row, first column, last row, last column
+_Value = tuple[int, str, str, str]  # column, text, type, format code
 
 
 class _Book(msgspec.Struct):
@@ -47,13 +52,21 @@ class _Book(msgspec.Struct):
 
 
 class _Sheet(msgspec.Struct):
-    """What is gathered of one sheet. `hidden_rows` wait for the filters, which stand behind them in the file."""
+    """What is gathered of one sheet: of each row with a value the number and the cells, which see `_cells`."""
 
     name: str
+    rows: list[tuple[int, list[_Value]]] = []
+    hidden_rows: set[int] = set()
     hidden_columns: list[tuple[int, int]] = []
     filters: list[_Range] = []
     merged: list[_Range] = []
-    rows: list[tuple[int, bool, list[tuple[int, str, str, str]]]] = []
+
+    def hides_row(self, number: int) -> bool:
+        """Rows that a filter hides are data."""
+        return number in self.hidden_rows and not any(first <= number <= last for first, _, last, _ in self.filters)
+
+    def hides_column(self, number: int) -> bool:
+        return any(first <= number <= last for first, last in self.hidden_columns)
 
 
 def visible_xlsx(data: bytes, source: str) -> Visible:
@@ -65,22 +78,31 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
     if root is None:
         return seen
     links = parts.links(main)
-    properties = root.find(_S + "workbookPr")
+    properties = root.find(S + "workbookPr")
     book = _Book(
         parts,
         _shared_strings(_linked_tree(parts, links, "sharedStrings")),
         _formats(_linked_tree(parts, links, "styles")),
         properties is not None and properties.get("date1904") in ("1", "true"),
     )
-    for entry in root.iter(_S + "sheet"):
-        kind, part = links.get(entry.get(_R + "id") or "", ("", ""))
-        if kind != "worksheet":
-            continue
-        sheet = _read_sheet(book, part, entry.get("name") or "")
+    for number, entry in enumerate(root.iter(S + "sheet"), start=1):
+        # Where the relationships are broken, the parts still have their usual names.
+        kind, part = links.get(entry.get(R + "id") or "", ("worksheet", f"xl/worksheets/sheet{number}.xml"))
+        name = normalize(" ".join((entry.get("name") or f"Sheet{number}").split()))
+        sheet = _read_sheet(book, part, name) if kind == "worksheet" else _Sheet(name)
+        floating = [
+            Piece(text, str(Locator("R", row, row, name)))
+            for found, drawing in parts.links(part).values()
+            if found == "drawing"
+            for row, text in floating_texts(parts, drawing)
+            if text.strip()
+        ]
         if entry.get("state") in ("hidden", "veryHidden"):
-            seen.leave_out("hidden-sheet", (cell[1] for row in sheet.rows for cell in row[2]))
+            seen.leave_out("hidden-sheet", (value[1] for _, values in sheet.rows for value in values))
+            seen.leave_out("hidden-sheet", (piece.text for piece in floating))
         else:
             _see(sheet, book, seen)
+            seen.pieces += floating
     return seen
 
 
@@ -89,13 +111,13 @@ def _linked_tree(parts: Parts, links: dict[str, tuple[str, str]], kind: str) -> 
 
 
 def _shared_strings(root: Element | None) -> list[str]:
-    return [_rich_text(item) for item in root.iterchildren(_S + "si")] if root is not None else []
+    return [_rich_text(item) for item in root.iterchildren(S + "si")] if root is not None else []
 
 
 def _rich_text(item: Element) -> str:
     """The text of all runs without the phonetic ones."""
     texts = [
-        part.text or "" for part in item.iter(_S + "t") if part.getparent() is item or part.getparent().tag == _S + "r"
+        part.text or "" for part in item.iter(S + "t") if part.getparent() is item or part.getparent().tag == S + "r"
     ]
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), "".join(texts))
 
@@ -105,11 +127,11 @@ def _formats(root: Element | None) -> list[str]:
     if root is None:
         return []
     codes = dict(_BUILT_IN)
-    for entry in root.iter(_S + "numFmt"):
+    for entry in root.iter(S + "numFmt"):
         number = entry.get("numFmtId") or ""
         if number.isdigit():
             codes[int(number)] = entry.get("formatCode") or ""
-    styles = root.find(_S + "cellXfs")
+    styles = root.find(S + "cellXfs")
     numbers = [style.get("numFmtId") or "0" for style in styles] if styles is not None else []
     return [codes.get(int(number), "") if number.isdigit() else "" for number in numbers]
 
@@ -119,22 +141,24 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
     number = 0
     for element in _elements(book.parts, part, "row", "col", "autoFilter", "mergeCell"):
         tag = element.tag
-        if tag == _S + "row":
+        if tag == S + "row":
             given = element.get("r") or ""
-            number = int(given) if given.isdigit() else number + 1
+            number = int(given) if given.isdigit() and len(given) < 9 else number + 1
+            if _is_on(element.get("hidden")):
+                sheet.hidden_rows.add(number)
             cells = list(_cells(element, book))
             if cells:
-                sheet.rows.append((number, _is_on(element.get("hidden")), cells))
-        elif tag == _S + "col" and _is_on(element.get("hidden")):
+                sheet.rows.append((number, cells))
+        elif tag == S + "col" and _is_on(element.get("hidden")):
             sheet.hidden_columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
-        elif tag == _S + "autoFilter" and len(element):
+        elif tag == S + "autoFilter" and element.find(S + "filterColumn") is not None:
             sheet.filters.append(_range(element.get("ref")))
-        elif tag == _S + "mergeCell":
+        elif tag == S + "mergeCell":
             sheet.merged.append(_range(element.get("ref")))
     for kind, table in book.parts.links(part).values():
         if kind == "table":
             for element in _elements(book.parts, table, "autoFilter"):
-                if len(element):
+                if element.find(S + "filterColumn") is not None:
                     sheet.filters.append(_range(element.get("ref")))
     return sheet
 
@@ -144,7 +168,7 @@ def _elements(parts: Parts, name: str, *tags: str) -> Iterator[Element]:
     data = parts.transitional(name)
     if not data:
         return
-    events = etree.iterparse(io.BytesIO(data), tag=[_S + tag for tag in tags], **SAFE)
+    events = etree.iterparse(io.BytesIO(data), tag=[S + tag for tag in tags], **SAFE)
     for _, element in events:
         yield element
         element.clear()
@@ -156,18 +180,18 @@ def _is_on(value: str | None) -> bool:
     return value in ("1", "true", "on")
 
 
-def _cells(row: Element, book: _Book) -> Iterator[tuple[int, str, str, str]]:
-    """Column, text, type and format code of the cells of a row that have a value."""
+def _cells(row: Element, book: _Book) -> Iterator[_Value]:
+    """The cells of a row that have a value."""
     column = 0
-    for cell in row.iterchildren(_S + "c"):
+    for cell in row.iterchildren(S + "c"):
         place = _REFERENCE.fullmatch(cell.get("r") or "")
         column = _column(place[1]) if place else column + 1
         kind = cell.get("t") or "n"
         if kind == "inlineStr":
-            inline = cell.find(_S + "is")
+            inline = cell.find(S + "is")
             text = _rich_text(inline) if inline is not None else ""
         else:
-            value = cell.find(_S + "v")
+            value = cell.find(S + "v")
             text = (value.text or "").strip(" \n\r\t") if value is not None else ""
         if kind == "s":
             text = book.strings[int(text)] if text.isdigit() and int(text) < len(book.strings) else ""
@@ -192,30 +216,36 @@ def _range(reference: str | None) -> _Range:
 
 
 def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
-    """Adds the visible cells of a sheet; of a merged range only the first cell is seen."""
+    """Adds the visible cells of a sheet. A merged range shows its first cell wherever any of it is visible."""
     merged = _merged_by_row(sheet)
-    for number, hidden, cells in sheet.rows:
-        if hidden and not any(first <= number <= last for first, _, last, _ in sheet.filters):
-            seen.leave_out("hidden-row", (text for _, text, _, _ in cells))
-            continue
-        kept = []
-        ranges = merged.get(number, ())
-        for column, text, kind, code in cells:
-            if any(first <= column <= last for first, last in sheet.hidden_columns):
+    shown: dict[int, list[Cell]] = defaultdict(list)
+    for number, values in sheet.rows:
+        for column, text, kind, code in values:
+            around = [
+                found for found in merged.get(number, ()) if found[1] <= column <= found[3] and found[0] <= number
+            ]
+            row, last = number, column
+            if around:
+                top, left, bottom, last = around[0]
+                if (top, left) != (number, column):
+                    seen.leave_out("merged-over", [text])
+                    continue
+                row = next((row for row in range(top, bottom + 1) if not sheet.hides_row(row)), number)
+            cell = _cell(text, kind, code, book.epoch_1904)
+            if sheet.hides_row(row):
+                seen.leave_out("hidden-row", [text])
+            elif all(sheet.hides_column(place) for place in range(column, min(last, column + _WIDEST) + 1)):
                 seen.leave_out("hidden-column", [text])
-            elif any(left <= column <= right and (number, column) != (top, left) for top, left, _, right in ranges):
-                seen.leave_out("merged-over", [text])
-            elif cell := _cell(text, kind, code, book.epoch_1904):
-                kept.append(cell)
-        if kept:
-            seen.rows.append(Row(sheet.name, number, tuple(kept)))
-        if ranges:
-            seen.repeatable.update(word for cell in kept for word in words(cell.text))
+            elif cell is not None:
+                shown[row].append(cell)
+                if around:
+                    seen.repeatable.update(words(text))
+    seen.rows += [Row(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
 
 
 def _merged_by_row(sheet: _Sheet) -> dict[int, list[_Range]]:
     """For each row with cells the merged ranges that it crosses. Ranges beyond a sheet's worth are hostile."""
-    numbers = sorted({number for number, _, _ in sheet.rows})
+    numbers = sorted({number for number, _ in sheet.rows})
     found: dict[int, list[_Range]] = defaultdict(list)
     budget = _MAX_CROSSINGS
     for merged in sheet.merged:
@@ -229,10 +259,22 @@ def _cell(text: str, kind: str, code: str, epoch_1904: bool) -> Cell | None:
     """The cell as its type and number format say; None where the format shows nothing."""
     if kind == "b":
         return Cell(text, "truth")
+    if kind == "d" and (serial := _serial(text)) is not None:
+        return Cell(str(serial), "date", code or "yyyy-mm-dd")
     if kind in ("n", "d") and (found := NUMBER.fullmatch(text)) and (found[1] or found[2]):
         if shows_nothing(text, code):
             return None
         if not is_date(code):
             return Cell(text, "number", code)
-        return Cell(str(float(text) + 1462 if epoch_1904 else float(text)), "date", code)
-    return Cell(text)
+        elapsed = "[h" in code.lower()  # counts from zero in both systems
+        return Cell(str(float(text) + (1462 if epoch_1904 and not elapsed else 0)), "date", code)
+    return Cell(text) if "@" in code or code.count(";") < 3 else None
+
+
+def _serial(text: str) -> float | None:
+    """The serial number of an ISO 8601 date, or None."""
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment.replace(tzinfo=None) - datetime.datetime(1899, 12, 30)) / datetime.timedelta(days=1)

@@ -1,0 +1,107 @@
+"""Takes off the tree of a Word story what a person does not see: deletions, hidden runs and shapes, alternatives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragpress.audit.names import CX, MC, OFF, TEXTS, WP, A, C, D, V, W
+from ragpress.audit.package import Element
+from ragpress.audit.visible import Visible
+
+_SHOWN = (*TEXTS, C + "chart", CX + "chart", D + "relIds", V + "textpath", V + "imagedata", A + "blip")
+_MARKS = (W + "rPr", W + "numPr", W + "tcPr")  # what holds w:del as a mark on itself
+_HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
+
+
+def texts(root: Element, *tags: str) -> Iterator[str]:
+    """The texts of all elements below `root` with one of the tags."""
+    for element in root.iter(*tags):
+        if element.text:
+            yield element.text
+
+
+def is_on(element: Element) -> bool:
+    """Whether a toggle such as `<w:vanish/>` is switched on."""
+    return (element.get(W + "val") or "true").lower() not in OFF
+
+
+def hidden_styles(styles: Element | None) -> frozenset[str]:
+    """The ids of styles whose text is hidden, by themselves or through what they are based on."""
+    own: dict[str, bool | None] = {}
+    base: dict[str, str] = {}
+    for style in styles.iter(W + "style") if styles is not None else ():
+        identifier = style.get(W + "styleId") or ""
+        found = style.find(f"{W}rPr/{W}vanish")
+        own[identifier] = None if found is None else is_on(found)
+        parent = style.find(W + "basedOn")
+        base[identifier] = "" if parent is None else parent.get(W + "val") or ""
+    hidden = set()
+    for identifier in own:
+        at, steps = identifier, 0
+        while own.get(at) is None and base.get(at) and steps < 50:
+            at, steps = base[at], steps + 1
+        if own.get(at):
+            hidden.add(identifier)
+    return frozenset(hidden)
+
+
+def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
+    """Removes what is not seen below `root`, and counts its words."""
+    for alternatives in list(root.iter(MC + "AlternateContent")):
+        _choose(alternatives)
+    for deleted in list(root.iter(W + "del", W + "moveFrom")):
+        parent = deleted.getparent()
+        if parent is not None and parent.tag == W + "trPr":
+            deleted, parent = parent.getparent(), parent.getparent().getparent()
+        if parent is not None and parent.tag not in _MARKS:
+            seen.leave_out("deleted", texts(deleted, *TEXTS, W + "delText"))
+            parent.remove(deleted)
+            deleted.clear()  # so that a deletion inside is not counted again
+    for run in _hidden_runs(root, hidden_styles):
+        seen.leave_out("hidden", texts(run, *TEXTS))
+        for child in list(run):
+            if child.tag != W + "fldChar":  # the ends of a field stay, or the rest of it would be taken for code
+                run.remove(child)
+    for shape in _hidden_shapes(root):
+        seen.leave_out("hidden", texts(shape, *TEXTS))
+        shape.clear()
+    seen.leave_out("field-code", texts(root, W + "instrText"))
+
+
+def _choose(alternatives: Element) -> None:
+    """Leaves the first of the alternatives that shows anything: they are one thing in several formats."""
+    kept = next((choice for choice in alternatives if next(choice.iter(*_SHOWN), None) is not None), None)
+    for other in list(alternatives):
+        if other is not kept:
+            alternatives.remove(other)
+
+
+def _hidden_runs(root: Element, hidden_styles: frozenset[str]) -> list[Element]:
+    direct = {}
+    for mark in root.iter(W + "vanish"):
+        properties = mark.getparent()
+        run = properties.getparent() if properties is not None else None
+        if run is not None and run.tag.endswith("}r"):  # of text or of a formula
+            direct[run] = is_on(mark)
+    found = [run for run, hidden in direct.items() if hidden]
+    if hidden_styles:
+        for run in root.iter(W + "r"):
+            # The style of the paragraph and that of the run toggle each other (ECMA-376 part 1, 17.7.3).
+            paragraph = next(run.iterancestors(W + "p"), None)
+            if run not in direct and _has_style(run, "r", hidden_styles) != _has_style(paragraph, "p", hidden_styles):
+                found.append(run)
+    return found
+
+
+def _has_style(element: Element | None, letter: str, styles: frozenset[str]) -> bool:
+    named = None if element is None else element.find(f"{W}{letter}Pr/{W}{letter}Style")
+    return named is not None and named.get(W + "val") in styles
+
+
+def _hidden_shapes(root: Element) -> list[Element]:
+    marked = (mark for mark in root.iter(WP + "docPr") if (mark.get("hidden") or "0").lower() not in OFF)
+    found = [mark.getparent() for mark in marked]
+    for content in root.iter(W + "txbxContent", V + "textpath"):
+        found += [shape for shape in content.iterancestors() if _HIDDEN_STYLE.search(shape.get("style") or "")]
+    return found
