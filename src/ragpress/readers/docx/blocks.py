@@ -1,0 +1,81 @@
+"""What the body of a Word file is made of, before it becomes units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """One paragraph as a person sees it.
+
+    `text` has no label; `label` is the automatic number ("2.1.") or "-" for a bullet. `level` is the outline level
+    from 0 where the style (or the paragraph) makes it a heading, `depth` the list level from 0 of a numbered
+    paragraph. `notes` are the texts of the notes that it refers to, `pictures` the sha256 of the pictures in it.
+    `place` counts body blocks from 1.
+    """
+
+    text: str
+    place: int
+    label: str = ""
+    gap: str = " "  # between label and text
+    level: int | None = None
+    depth: int | None = None
+    title: bool = False
+    bold: bool = False
+    notes: list[str] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+
+    def line(self) -> str:
+        """The text with its label in front."""
+        return f"{self.label}{self.gap}{self.text}".strip() if self.label else self.text
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell: its content and the grid columns that it covers. `continues`: it is merged into the one above."""
+
+    blocks: list[Block]
+    column: int
+    span: int = 1
+    continues: bool = False
+
+
+@dataclass(slots=True)
+class TableRow:
+    cells: list[Cell]
+    header: bool = False
+
+
+@dataclass(slots=True)
+class Table:
+    rows: list[TableRow]
+    place: int
+
+
+Block = Paragraph | Table
+
+
+def lines(blocks: Iterable[Block]) -> list[str]:
+    """The text of blocks, one line a paragraph or table row, in reading order and with no structure left."""
+    found: list[str] = []
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            found += [text for text in (block.line(), *block.notes) if text]
+        else:
+            for row in block.rows:
+                cells = (" ".join(lines(cell.blocks)) for cell in row.cells)
+                found.append(" | ".join(text for text in cells if text))
+    return [" ".join(text.split()) if "\n" not in text else text for text in found if text]
+
+
+def paragraphs(blocks: Iterable[Block]) -> Iterable[Paragraph]:
+    """All paragraphs in blocks, those in tables too, in reading order."""
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            yield block
+        else:
+            for row in block.rows:
+                for cell in row.cells:
+                    yield from paragraphs(cell.blocks)

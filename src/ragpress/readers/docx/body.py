@@ -1,0 +1,149 @@
+"""The blocks of a story (body, cell, text box, note, header) in the order of the file, whatever wraps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ragpress.readers.docx.altchunk import read_altchunk
+from ragpress.readers.docx.blocks import Block, Paragraph
+from ragpress.readers.docx.drawing import read_drawing
+from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
+from ragpress.readers.docx.names import MC, M, W, number, switched_on, value
+from ragpress.readers.docx.notes import read_note
+from ragpress.readers.docx.story import DEEPEST, Story, flat_text
+from ragpress.readers.docx.styles import ParagraphStyle
+from ragpress.readers.docx.tables import WRAPPERS, read_table
+from ragpress.readers.xmlparts import Element
+
+_PROPERTIES = DELETED | {
+    W + name for name in ("sdtPr", "sdtEndPr", "tcPr", "customXmlPr", "smartTagPr", "sectPr", "pPr")
+}
+_INLINE = frozenset(
+    {W + name for name in ("r", "t", "hyperlink", "fldSimple", "drawing", "pict", "sym", "tab", "br")}
+    | {M + "oMath", M + "oMathPara"}
+)
+_TOO_LONG_FOR_A_HEADING = 200
+_DROPPED_CAPS = ("drop", "margin")
+
+
+def read_blocks(container: Iterable[Element], story: Story) -> list[Block]:
+    """The visible blocks among the children of `container`. Counts `story.place` up where it reads the body."""
+    blocks: list[Block] = []
+    carried: Line | None = None  # a paragraph that goes on in the next one
+    for element in _block_elements(container):
+        tag = element.tag
+        if story.depth == 0 and tag in (W + "p", W + "tbl"):
+            story.place += 1
+        if tag == W + "p":
+            line, properties = _read_line(element, story, carried)
+            carried = line if properties.continues else None
+            if carried is None:
+                blocks += _finished(line, properties, story)
+            continue
+        if carried is not None:
+            blocks += _finished(carried, _Properties(story.styles.paragraph("")), story)
+            carried = None
+        if tag == W + "altChunk":
+            blocks += read_altchunk(element, story, read_blocks)
+        elif story.depth >= DEEPEST:
+            blocks.append(Paragraph(flat_text(element), story.place))
+        elif tag == W + "tbl":
+            story.depth += 1
+            blocks.append(read_table(element, story, read_blocks))
+            story.depth -= 1
+        else:  # inline content where a paragraph should be
+            loose = Line(story.styles.paragraph(""))
+            read_inline([element], story, loose, _READERS)
+            blocks += _finished(loose, _Properties(story.styles.paragraph("")), story)
+    return blocks if carried is None else [*blocks, *_finished(carried, _Properties(story.styles.paragraph("")), story)]
+
+
+def _block_elements(container: Iterable[Element]) -> Iterator[Element]:
+    """Paragraphs, tables, imported parts and loose inline content, through all wrappers."""
+    stack = [iter(container)]
+    while stack:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+            continue
+        tag = child.tag
+        if tag in (W + "p", W + "tbl", W + "altChunk"):
+            yield child
+        elif tag in _PROPERTIES:
+            continue
+        elif tag == MC + "AlternateContent":
+            stack.append(iter(chosen(child)))
+        elif tag in WRAPPERS or next(child.iter(W + "p"), None) is not None:
+            stack.append(iter(child))
+        elif tag in _INLINE:
+            yield child
+
+
+@dataclass(slots=True)
+class _Properties:
+    """What a w:pPr says. `continues`: its end was deleted, or it is the big first letter of the next paragraph."""
+
+    style: ParagraphStyle
+    list_: Element | None = None
+    outline: int | None = None
+    continues: bool = False
+    hidden_end: bool = False
+
+
+def _read_line(element: Element, story: Story, carried: Line | None) -> tuple[Line, _Properties]:
+    properties = _read_properties(element.find(W + "pPr"), story)
+    line = carried or Line(properties.style)
+    line.style = properties.style
+    read_inline(element, story, line, _READERS)
+    story.fields.end_paragraph()
+    return line, properties
+
+
+def _read_properties(element: Element | None, story: Story) -> _Properties:
+    if element is None:
+        return _Properties(story.styles.paragraph(""))
+    found = _Properties(story.styles.paragraph(value(element, W + "pStyle") or ""), element.find(W + "numPr"))
+    found.outline = number(value(element, W + "outlineLvl"))
+    frame = element.find(W + "framePr")
+    found.continues = frame is not None and frame.get(W + "dropCap") in _DROPPED_CAPS
+    for mark in element.iterfind(f"{W}rPr/*"):
+        if mark.tag in DELETED:
+            found.continues = True
+        elif mark.tag in (W + "vanish", W + "specVanish") and switched_on(mark):
+            found.hidden_end = True
+    return found
+
+
+def _finished(line: Line, properties: _Properties, story: Story) -> list[Block]:
+    """The paragraph, then what hangs on it. Nothing for an empty one, which all the same counts in its list."""
+    paragraph = Paragraph(line.text(), max(story.place, 1), notes=line.notes, pictures=line.pictures)
+    if paragraph.text or not (properties.hidden_end or properties.continues):
+        label = story.numbering.label(properties.list_, properties.style)
+        if label is not None:
+            paragraph.label, paragraph.gap, paragraph.depth = label.text, label.gap, label.depth
+    level = properties.style.level if properties.outline is None else properties.outline
+    if level is not None and level < 9 and len(paragraph.text) <= _TOO_LONG_FOR_A_HEADING:
+        paragraph.level = level
+    paragraph.title = properties.style.title
+    paragraph.bold = line.characters > 0 and line.bold == line.characters
+    blocks: list[Block] = [paragraph] if paragraph.text or paragraph.label or line.notes or line.pictures else []
+    for box in line.boxes:
+        if isinstance(box, Paragraph):
+            box.level = None  # a heading in a box names the box, not what follows in the body
+        blocks.append(box)
+    return blocks
+
+
+def _drawing(element: Element, story: Story, line: Line) -> None:
+    if story.depth >= DEEPEST:
+        line.boxes.append(Paragraph(flat_text(element), story.place))
+    else:
+        read_drawing(element, story, line, read_blocks)
+
+
+def _note(element: Element, story: Story, line: Line) -> None:
+    read_note(element, story, line, read_blocks)
+
+
+_READERS = Readers(_drawing, _note, read_blocks)

@@ -1,0 +1,145 @@
+"""Pictures and shapes: alternative text, the bytes of pictures, text boxes (DrawingML or VML), WordArt.
+
+Alternative text stands in the line, on one line. Left out: that of decorative pictures, that of shapes with a text
+box (the text itself is there), and what is a bare file name or address. Shapes that their author has hidden are left
+out whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from ragpress.readers.docx.blocks import Block, Paragraph
+from ragpress.readers.docx.graphics import graphic_blocks
+from ragpress.readers.docx.inline import Line, chosen
+from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W
+from ragpress.readers.docx.story import Story
+from ragpress.readers.xmlparts import Element
+from ragpress.records import Picture
+
+_FILE_NAME = re.compile(
+    r"(?:[a-z]:\\|file:|https?:|\\\\|/).*|[^\s/\\]+(?: \(\d+\))?\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp)",
+    re.IGNORECASE,
+)
+_HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
+_GRAPHICS = frozenset({C + "chart", CX + "chart", DGM + "relIds"})
+_DECORATIVE = "{http://schemas.microsoft.com/office/drawing/2017/decorative}decorative"
+
+BlockReader = Callable[[Iterable[Element], Story], list[Block]]
+
+
+def read_drawing(drawing: Element, story: Story, line: Line, blocks: BlockReader) -> None:
+    """Adds what a w:drawing, w:pict or w:object shows to the line that holds it."""
+    properties = next(drawing.iter(WP + "docPr"), None)
+    if properties is not None and (properties.get("hidden") or "0").lower() in ("1", "true", "on"):
+        return
+    boxes: list[Block] = []
+    pictures: list[str] = []
+    silent = 0
+    for piece in _pieces(drawing):
+        tag = piece.tag
+        if tag == W + "txbxContent":
+            with story.inside(piece):
+                boxes += blocks(piece, story)
+        elif tag in _GRAPHICS:
+            boxes += graphic_blocks(piece, story)
+        elif tag == A + "p":
+            text = "".join(_drawn_text(piece)).strip()
+            boxes += [Paragraph(text, story.place)] if text else []
+        elif tag == V + "textpath":
+            text = " ".join((piece.get("string") or "").split())
+            boxes += [Paragraph(text, story.place)] if text else []
+        else:
+            found = _picture(piece, story)
+            pictures += [found] if found else []
+            silent += bool(found)
+    line.boxes += boxes
+    line.pictures += pictures
+    words = any(isinstance(block, Paragraph) and block.text for block in boxes)
+    text = "" if words else _alternative(drawing, properties)
+    if text:
+        line.add(f" {text} ")
+    elif silent and not words:
+        story.silent_pictures += silent
+
+
+def _pieces(drawing: Element) -> Iterator[Element]:
+    """What a drawing is made of, in order: text boxes, charts, diagrams, drawn text, WordArt and pictures.
+
+    Of alternative branches only one is taken, and nothing inside a text box is told apart from it.
+    """
+    stack = [iter(drawing)]
+    while stack:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+        elif child.tag == MC + "AlternateContent":
+            stack.append(iter(chosen(child)))
+        elif child.tag in _WANTED:
+            yield child
+        elif not _HIDDEN_STYLE.search(child.get("style") or ""):
+            stack.append(iter(child))
+
+
+_WANTED = _GRAPHICS | {W + "txbxContent", A + "p", V + "textpath", A + "blip", V + "imagedata"}
+
+
+def _drawn_text(paragraph: Element) -> Iterator[str]:
+    """The text of a DrawingML paragraph."""
+    for node in paragraph.iter(A + "t", A + "br"):
+        yield (node.text or "") if node.tag == A + "t" else "\n"
+
+
+def _alternative(drawing: Element, properties: Element | None) -> str:
+    """What the author says that the drawing shows, on one line."""
+    if properties is not None and any(mark.get("val") in ("1", "true") for mark in properties.iter(_DECORATIVE)):
+        return ""
+    candidates: list[str | None] = []
+    if properties is not None:
+        candidates += [properties.get("descr"), properties.get("title")]
+    candidates += [inner.get("descr") for inner in drawing.iter(PIC + "cNvPr")]
+    for shape in drawing.iter(V + "shape", V + "rect", V + "group", V + "imagedata"):
+        candidates += [shape.get("alt"), shape.get(O + "title")]
+    for candidate in candidates:
+        text = " ".join((candidate or "").split())
+        if text and not _FILE_NAME.fullmatch(text):
+            return text
+    return ""
+
+
+def _picture(element: Element, story: Story) -> str:
+    """Takes the bytes of an a:blip or v:imagedata into the story. Its sha256, or empty where it is not in the file."""
+    link = story.link(element.get(R + "embed") or element.get(R + "id") or element.get(R + "pict"))
+    data = story.package.read(link.part) if link is not None and link.part else None
+    if link is None or not data:
+        story.lost_pictures += 1
+        return ""
+    digest = hashlib.sha256(data).hexdigest()
+    if digest not in story.pictures:
+        story.pictures[digest] = Picture(digest, _media_type(story, link.part), data)
+    return digest
+
+
+def _media_type(story: Story, part: str) -> str:
+    declared = story.package.content_type(part)
+    if declared.startswith("image/"):
+        return declared
+    suffix = posixpath.splitext(part)[1].lower()
+    return _TYPES.get(suffix, "application/octet-stream")
+
+
+_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".emf": "image/x-emf",
+    ".wmf": "image/x-wmf",
+    ".svg": "image/svg+xml",
+}

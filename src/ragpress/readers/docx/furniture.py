@@ -1,0 +1,72 @@
+"""Page headers and footers: once a document, and only what they say themselves.
+
+Read are those that are printed: the default ones, those of first pages where a section has a title page, those of even
+pages where the settings tell them apart. Page numbers are left out, and lines that say nothing else ("Page 3 of 7");
+a line that several headers share is read once. Pictures in them (logos) are not offered for captions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragpress.readers.docx.blocks import Paragraph, lines
+from ragpress.readers.docx.body import read_blocks
+from ragpress.readers.docx.fields import Fields
+from ragpress.readers.docx.names import R, W, switch
+from ragpress.readers.docx.story import Story
+from ragpress.readers.xmlparts import Element
+
+_COUNTING = re.compile(
+    "pages?|of|pg?|no|стр|страниц[аыу]?|из|с|лист(?:а|ов|ы)?|صفحهٔ?|صفحات|از|ص|seiten?|von|páginas?|de|strona|z|oldal",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def header_lines(root: Element, story: Story, settings: Element | None) -> list[Paragraph]:
+    """What stands above every page, in the order of the sections."""
+    return _read(root, story, settings, "headerReference")
+
+
+def footer_lines(root: Element, story: Story, settings: Element | None) -> list[Paragraph]:
+    """What stands below every page."""
+    return _read(root, story, settings, "footerReference")
+
+
+def _read(root: Element, story: Story, settings: Element | None, kind: str) -> list[Paragraph]:
+    found: dict[str, None] = {}
+    for part in dict.fromkeys(_printed(root, story, settings, kind)):
+        element = story.package.xml(part)
+        if element is None:
+            continue
+        with story.inside(element, part):
+            story.fields = Fields(element, without_page_numbers=True)
+            texts = lines(read_blocks(element, story))
+            numbered = story.fields.numbered
+        for text in texts:
+            if not _counts_pages(text, numbered):
+                found.setdefault(text)
+    return [Paragraph(text, max(story.place, 1)) for text in found]
+
+
+def _printed(root: Element, story: Story, settings: Element | None, kind: str) -> Iterator[str]:
+    sections = [section for section in root.iter(W + "sectPr") if section.getparent().tag != W + "sectPrChange"]
+    wanted = {"default"}
+    if any(switch(section, W + "titlePg") for section in sections):
+        wanted.add("first")
+    if switch(settings, W + "evenAndOddHeaders"):
+        wanted.add("even")
+    for section in sections:
+        for reference in section.iterfind(W + kind):
+            link = story.link(reference.get(R + "id"))
+            if link is not None and link.part and (reference.get(W + "type") or "default") in wanted:
+                yield link.part
+
+
+def _counts_pages(text: str, numbered: bool) -> bool:
+    """Whether a line says nothing but which page this is. `numbered`: its header holds a page number field."""
+    words = _WORD.findall(text)
+    if not all(map(_COUNTING.fullmatch, words)):
+        return False
+    return numbered or bool(words) or text.strip(" -–—.|/").isdigit()

@@ -1,0 +1,142 @@
+"""Charts and diagrams: the text that lies in parts of its own (ECMA-376 part 1, 21.2 and 21.4).
+
+A chart gives its titles and a table of its cached values, categories down and series across. A diagram (SmartArt) gives
+the text of its points, as a list where they stand below each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
+from ragpress.readers.docx.names import CX, DGM, A, C, R, number
+from ragpress.readers.docx.story import Story
+from ragpress.readers.xmlparts import Element
+
+_SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})
+_LONGEST = 20_000  # values of one chart; Excel draws no more than 32,000 and nobody reads so many
+
+
+def graphic_blocks(element: Element, story: Story) -> list[Block]:
+    """The text of a c:chart, cx:chart or dgm:relIds. Empty where its part is missing or says nothing."""
+    link = story.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
+    root = story.package.xml(link.part) if link is not None and link.part else None
+    if root is None:
+        return []
+    if element.tag == C + "chart":
+        return _chart(root, story.place)
+    if element.tag == CX + "chart":
+        return _extended_chart(root, story.place)
+    return _diagram(root, story.place)
+
+
+def _chart(root: Element, place: int) -> list[Block]:
+    texts = [_rich_text(title) for title in root.iter(C + "title")]
+    texts += [_rich_text(label) for label in root.iter(C + "dLbl")]
+    columns: list[tuple[str, dict[int, str], dict[int, str]]] = []
+    for series in root.iter(C + "ser"):
+        name = " ".join(_points(series.find(C + "tx")).values())
+        categories = _points(_first(series, "cat", "xVal"))
+        columns.append((name, categories, _points(_first(series, "val", "yVal"))))
+        sizes = _points(series.find(C + "bubbleSize"))
+        if sizes:
+            columns.append((name, categories, sizes))
+    return [*_said(texts, place), *_grid(columns, place)]
+
+
+def _first(series: Element, *names: str) -> Element | None:
+    return next((found for name in names if (found := series.find(C + name)) is not None), None)
+
+
+def _points(data: Element | None) -> dict[int, str]:
+    """The cached values by their index. Levels of a category that is grouped are joined, the outer one first."""
+    found: dict[int, str] = {}
+    if data is None:
+        return found
+    literal = data.find(C + "v")
+    if literal is not None:
+        return {0: literal.text or ""}
+    levels = list(data.iter(C + "lvl"))
+    if not levels:
+        return dict(_indexed(data))
+    inner, *outer = [dict(_indexed(level)) for level in levels]
+    for index, text in inner.items():
+        above = [level[max(known)] for level in outer if (known := [key for key in level if key <= index])]
+        found[index] = " ".join([*reversed(above), text])
+    return found
+
+
+def _indexed(data: Element) -> Iterator[tuple[int, str]]:
+    for order, point in enumerate(data.iter(C + "pt")):
+        index = number(point.get("idx"))
+        text = "".join(value.text or "" for value in point.iter(C + "v")).strip()
+        if text and order < _LONGEST:
+            yield order if index is None else index, text
+
+
+def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int) -> list[Block]:
+    """One table for series that share their categories, a table each for the rest."""
+    blocks: list[Block] = []
+    while columns:
+        categories = columns[0][1]
+        same = [column for column in columns if column[1] == categories]
+        columns = [column for column in columns if column[1] != categories]
+        indexes = sorted(set(categories).union(*(values for _, _, values in same)))
+        rows = [_row(["", *(name for name, _, _ in same)], place, header=True)]
+        rows += [_row([categories.get(i, ""), *(values.get(i, "") for _, _, values in same)], place) for i in indexes]
+        blocks.append(Table(rows, place))
+    return blocks
+
+
+def _row(texts: list[str], place: int, header: bool = False) -> TableRow:
+    return TableRow([Cell([Paragraph(text, place)], column) for column, text in enumerate(texts)], header)
+
+
+def _extended_chart(root: Element, place: int) -> list[Block]:
+    """Charts since 2016 (treemap, funnel …): titles, names and the cached values of each dimension."""
+    texts = [_rich_text(title) for title in root.iter(CX + "title")]
+    texts += [name.text or "" for name in root.iter(CX + "v")]
+    columns: list[dict[int, str]] = []
+    for level in root.iter(CX + "lvl"):
+        points = enumerate(level.iter(CX + "pt"))
+        columns.append({number(point.get("idx")) or order: point.text or "" for order, point in points})
+    indexes = sorted({index for column in columns for index in column})[:_LONGEST]
+    rows = [_row([column.get(index, "") for column in columns], place) for index in indexes]
+    return [*_said(texts, place), *([Table(rows, place)] if rows else [])]
+
+
+def _diagram(root: Element, place: int) -> list[Block]:
+    points = {point.get("modelId") or "": point for point in root.iter(DGM + "pt")}
+    children: dict[str, list[tuple[int, str]]] = {}
+    below: set[str] = set()
+    for link in root.iter(DGM + "cxn"):
+        if (link.get("type") or "parOf") == "parOf":
+            target = link.get("destId") or ""
+            children.setdefault(link.get("srcId") or "", []).append((number(link.get("srcOrd")) or 0, target))
+            below.add(target)
+    blocks: list[Block] = []
+    seen: set[str] = set()
+    pending = [(identifier, 0) for identifier in reversed(points) if identifier not in below]
+    while pending:
+        identifier, depth = pending.pop()
+        point = points.get(identifier)
+        if point is None or identifier in seen:
+            continue
+        seen.add(identifier)
+        silent = point.get("type") in _SILENT_POINTS
+        text = "" if silent else " ".join(_rich_text(point).split())
+        if text:
+            blocks.append(Paragraph(text, place, label="-", depth=depth))
+        inner = sorted(children.get(identifier, []), reverse=True)
+        pending += [(target, depth if silent else depth + 1) for _, target in inner]
+    return blocks
+
+
+def _rich_text(element: Element) -> str:
+    """The text of an element that has no text of another title inside, a paragraph a line."""
+    lines = ("".join(text.text or "" for text in paragraph.iter(A + "t")) for paragraph in element.iter(A + "p"))
+    return "\n".join(line.strip() for line in lines if line.strip())
+
+
+def _said(texts: list[str], place: int) -> list[Block]:
+    return [Paragraph(text.strip(), place) for text in dict.fromkeys(texts) if text.strip()]

@@ -1,0 +1,187 @@
+"""The content of a paragraph as text: runs and everything that may wrap them.
+
+In: insertions and move targets, links, smart tags, content controls (placeholders too: a person sees them), field
+results, direction runs, symbols, the base of a ruby with its reading in brackets, formulas, alternative text of
+pictures, notes (with the paragraph that cites them), text boxes (after the paragraph that they hang on).
+Out, because a person does not see it: deletions and move sources, field codes, hidden text (also by style), comments,
+soft hyphens, marks of a rendered page. Runs are joined with nothing between them, in the order of the file, which is
+the logical order in right-to-left text too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ragpress.readers.docx.blocks import Block
+from ragpress.readers.docx.math import formula_text
+from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switched_on
+from ragpress.readers.docx.story import Story
+from ragpress.readers.docx.styles import CharacterStyle, ParagraphStyle
+from ragpress.readers.docx.symbols import symbol_char, symbol_text
+from ragpress.readers.xmlparts import Element
+
+DELETED = frozenset({W + "del", W + "moveFrom"})
+_SKIPPED = DELETED | {
+    W + name
+    for name in ("pPr", "rPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr", "rubyPr", "delText", "fldData")
+}
+_BLOCKS = frozenset({W + "p", W + "tbl"})
+_FORMULAS = frozenset({M + "oMath", M + "oMathPara"})
+_DRAWINGS = frozenset({W + "drawing", W + "pict", W + "object"})
+_NOTES = frozenset({W + "footnoteReference", W + "endnoteReference"})
+_SIGNS = {W + "tab": " ", W + "ptab": " ", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
+_TEXT, _RUN, _RUN_PROPERTIES = W + "t", W + "r", W + "rPr"
+_AS_SPACE = str.maketrans("\t\r\n", "   ")
+_PLAIN = CharacterStyle()
+_SPACES = re.compile(" {2,}")
+_CONTENT = (
+    *(W + "t", W + "sym", W + "txbxContent", W + "p", A + "t", A + "blip", C + "chart", CX + "chart", DGM + "relIds"),
+    *(M + "t", V + "imagedata", V + "textpath"),
+)
+
+
+@dataclass(slots=True)
+class Line:
+    """What a paragraph has given so far. `boxes` are blocks to stand after it."""
+
+    style: ParagraphStyle
+    parts: list[str] = field(default_factory=list)
+    boxes: list[Block] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+    bold: int = 0  # characters that are bold
+    characters: int = 0
+
+    def add(self, text: str, bold: bool = False) -> None:
+        self.parts.append(text)
+        self.characters += len(text)
+        if bold:
+            self.bold += len(text)
+
+    def text(self) -> str:
+        """The lines of the paragraph, each stripped, without blank ones."""
+        joined = _SPACES.sub(" ", "".join(self.parts))
+        if "\n" not in joined:
+            return joined.strip()
+        return "\n".join(line for part in joined.split("\n") if (line := part.strip()))
+
+
+class Readers(NamedTuple):
+    """Who reads what stands in a line and is none: these read paragraphs in turn."""
+
+    drawing: Callable[[Element, Story, Line], None]
+    note: Callable[[Element, Story, Line], None]
+    blocks: Callable[[Iterable[Element], Story], list[Block]]
+
+
+class _Look(NamedTuple):
+    """How a run looks: whether it is hidden or bold, and its font."""
+
+    hidden: bool
+    bold: bool
+    font: str
+
+
+def read_inline(element: Element, story: Story, line: Line, readers: Readers) -> None:
+    """Adds the content of a paragraph to `line`. Wrappers may nest at will: nothing here recurses."""
+    plain = _Look(story.styles.hidden(line.style, _PLAIN), line.style.bold, "")
+    stack: list[tuple[Iterator[Element | str], _Look]] = [(iter(element), plain)]
+    fields = story.fields
+    while stack:
+        children, look = stack[-1]
+        child = next(children, None)
+        if child is None:
+            stack.pop()
+            continue
+        if isinstance(child, str):
+            if fields.visible and not look.hidden:
+                line.add(child, look.bold)
+            continue
+        tag = child.tag
+        if tag == _RUN:
+            stack.append((iter(child), _look(child, story, line.style, plain)))
+        elif tag == _TEXT:
+            if child.text and not look.hidden and fields.visible:
+                line.add(symbol_text(_one_line(child.text), look.font), look.bold)
+                fields.text()
+        elif tag in _SKIPPED:
+            continue
+        elif tag == W + "fldChar":
+            line.add(fields.mark(child))
+        elif tag == W + "instrText":
+            fields.code(child.text or "")
+        elif tag == MC + "AlternateContent":
+            stack.append((iter(chosen(child)), look))
+        elif tag == W + "fldSimple":
+            if not fields.hides(child.get(W + "instr") or ""):
+                stack.append((iter(child), look))
+        elif look.hidden or not fields.visible:
+            if len(child):  # fields may begin and end in what is not seen
+                stack.append((iter(child), look))
+        elif tag in _SIGNS:
+            line.add(_SIGNS[tag])
+        elif tag == W + "sym":
+            line.add(symbol_char(child.get(W + "char") or "", child.get(W + "font") or ""))
+        elif tag in _DRAWINGS:
+            readers.drawing(child, story, line)
+        elif tag in _NOTES:
+            readers.note(child, story, line)
+        elif tag in _FORMULAS:
+            line.add(f" {formula_text(child)} ")
+        elif tag == W + "ruby":
+            stack.append((_ruby(child), look))
+        elif tag in _BLOCKS:  # where none may stand: kept, after the paragraph
+            with story.inside(child):
+                line.boxes += readers.blocks([child], story)
+        elif len(child):
+            stack.append((iter(child), look))
+
+
+def chosen(alternatives: Element) -> list[Element]:
+    """The content of the first branch of an mc:AlternateContent that says anything: all branches say the same."""
+    for branch in alternatives:
+        if next(branch.iter(*_CONTENT), None) is not None:
+            return list(branch)
+    return []
+
+
+def _look(run: Element, story: Story, paragraph: ParagraphStyle, plain: _Look) -> _Look:
+    properties = run.find(_RUN_PROPERTIES)
+    if properties is None or not len(properties):
+        return plain
+    vanish: bool | None = None
+    bold: bool | None = None
+    character = _PLAIN
+    font = ""
+    for child in properties:
+        tag = child.tag
+        if tag == W + "rStyle":
+            character = story.styles.character(child.get(VAL) or "")
+        elif tag in (W + "vanish", W + "specVanish"):
+            vanish = vanish or switched_on(child)
+        elif tag == W + "b":
+            bold = switched_on(child)
+        elif tag == W + "rFonts":
+            font = child.get(W + "ascii") or child.get(W + "hAnsi") or child.get(W + "cs") or ""
+    if vanish is None:
+        vanish = story.styles.hidden(paragraph, character)
+    return _Look(vanish, (paragraph.bold or character.bold) if bold is None else bold, font)
+
+
+def _ruby(ruby: Element) -> Iterator[Element | str]:
+    """The base, then how it is read, in brackets."""
+    base, reading = ruby.find(W + "rubyBase"), ruby.find(W + "rt")
+    if base is not None:
+        yield base
+    if reading is not None and next(reading.iter(_TEXT), None) is not None:
+        yield "("
+        yield reading
+        yield ")"
+
+
+def _one_line(text: str) -> str:
+    """Line ends and tabs inside a w:t show as spaces."""
+    return text.translate(_AS_SPACE) if "\n" in text or "\t" in text or "\r" in text else text

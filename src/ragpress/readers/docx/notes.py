@@ -1,0 +1,43 @@
+"""Footnotes and endnotes: read where the text cites them, each once.
+
+Separators are no notes and nothing cites them. A note that no visible text cites is not printed, so it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ragpress.readers.docx.blocks import Block, lines
+from ragpress.readers.docx.inline import Line
+from ragpress.readers.docx.names import W
+from ragpress.readers.docx.story import Story
+from ragpress.readers.package import Package
+from ragpress.readers.xmlparts import Element
+
+_PARTS = {W + "footnoteReference": ("footnotes", W + "footnote"), W + "endnoteReference": ("endnotes", W + "endnote")}
+Notes = dict[tuple[str, str], tuple[str, Element]]
+
+
+def find_notes(package: Package, parts: dict[str, str]) -> Notes:
+    """The notes by the tag and id of the reference to them, with the part that they stand in."""
+    found: Notes = {}
+    for reference, (kind, tag) in _PARTS.items():
+        part = parts.get(kind, "")
+        root = package.xml(part) if part else None
+        for note in root.iter(tag) if root is not None else ():
+            found.setdefault((reference, note.get(W + "id") or ""), (part, note))
+    return found
+
+
+def read_note(
+    reference: Element, story: Story, line: Line, blocks: Callable[[Iterable[Element], Story], list[Block]]
+) -> None:
+    """Adds the note that `reference` cites to the line, unless it was cited before."""
+    found = story.notes.pop((reference.tag, reference.get(W + "id") or ""), None)
+    if found is None:
+        return
+    part, note = found
+    with story.inside(note, part):
+        text = "\n".join(lines(blocks(note, story)))
+    if text:
+        line.notes.append(text)

@@ -1,0 +1,194 @@
+"""numbering.xml: the labels of automatic lists ("2.1."), which stand nowhere in the text (ECMA-376 part 1, 17.9)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ragpress.readers.docx.names import MC, VAL, W, number, switch, value
+from ragpress.readers.docx.numberformats import format_number
+from ragpress.readers.docx.styles import ParagraphStyle, Styles
+from ragpress.readers.docx.symbols import is_private, symbol_text
+from ragpress.readers.xmlparts import Element
+
+_PLACEHOLDER = re.compile(r"%([1-9])")
+_LEVELS = 9
+_GAPS = {"nothing": "", "space": " ", "tab": " "}
+BULLET = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a list: `text` such as `%1.%2.`, with the number format `kind`."""
+
+    start: int = 1
+    kind: str = "decimal"
+    pattern: str = ""
+    text: str = ""
+    gap: str = " "
+    legal: bool = False
+    restart: int | None = None
+    style: str = ""
+    font: str = ""
+    hidden: bool = False
+
+
+@dataclass(slots=True)
+class _List:
+    """A w:num: its levels, the abstract list whose numbers it counts on, and the levels at which it starts anew."""
+
+    abstract: str
+    levels: dict[int, Level]
+    starts: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    text: str
+    gap: str
+    depth: int
+
+
+class Numbering:
+    """The lists of one document and how far each has counted. Made from the root of numbering.xml, or from None."""
+
+    def __init__(self, root: Element | None, styles: Styles) -> None:
+        self._styles = styles
+        self._abstract: dict[str, Element] = {}
+        self._numbers: dict[str, Element] = {}
+        self._lists: dict[str, _List | None] = {}
+        self._counters: dict[str, list[int | None]] = {}
+        self._started: set[tuple[str, int]] = set()
+        for element in root if root is not None else ():
+            if element.tag == W + "abstractNum":
+                self._abstract.setdefault(element.get(W + "abstractNumId") or "", element)
+            elif element.tag == W + "num":
+                self._numbers.setdefault(element.get(W + "numId") or "", element)
+
+    def label(self, properties: Element | None, style: ParagraphStyle) -> Label | None:
+        """The label of the next paragraph with this w:numPr (or None) and style, or None where it is in no list.
+
+        Each call counts one paragraph: call it once a visible paragraph, in the order of the document.
+        """
+        identifier = value(properties, W + "numId") or style.numbering
+        found = self._list(identifier) if identifier not in (None, "0") else None
+        if found is None:
+            return None
+        depth = number(value(properties, W + "ilvl"))
+        if depth is None:
+            depth = self._linked_level(found, style)
+        depth = max(0, min(depth, _LEVELS - 1))
+        level = found.levels.get(depth, Level())
+        self._count(identifier or "", found, depth)
+        if level.hidden:
+            return Label("", "", depth)
+        return Label(self._text(found, level, depth), level.gap, depth)
+
+    def _linked_level(self, found: _List, style: ParagraphStyle) -> int:
+        """The level linked to the paragraph's style or to the nearest base of it, else the one that the style names."""
+        for name in style.numbered_by:
+            for depth, level in found.levels.items():
+                if level.style == name:
+                    return depth
+        return style.list_level or 0
+
+    def _count(self, identifier: str, found: _List, depth: int) -> None:
+        counters = self._counters.setdefault(found.abstract, [None] * _LEVELS)
+        fresh = depth in found.starts and (identifier, depth) not in self._started
+        self._started.add((identifier, depth))
+        current = counters[depth]
+        if fresh:
+            counters[depth] = found.starts[depth]
+        elif current is None:
+            counters[depth] = found.levels.get(depth, Level()).start
+        else:
+            counters[depth] = current + 1
+        for deeper in range(depth + 1, _LEVELS):
+            restart = found.levels.get(deeper, Level()).restart
+            if restart is None or (restart > 0 and depth < restart):
+                counters[deeper] = None
+
+    def _text(self, found: _List, level: Level, depth: int) -> str:
+        if level.kind == "bullet":
+            return _bullet(level)
+        counters = self._counters[found.abstract]
+
+        def write(match: re.Match[str]) -> str:
+            index = int(match[1]) - 1
+            if index > depth:
+                return ""
+            shown = found.levels.get(index, Level())
+            current = counters[index]
+            if current is None:
+                current = found.starts.get(index, shown.start)
+            if shown.kind in ("none", "bullet"):
+                return ""
+            return format_number(current, "decimal" if level.legal else shown.kind, shown.pattern)
+
+        return _PLACEHOLDER.sub(write, level.text).strip()
+
+    def _list(self, identifier: str | None) -> _List | None:
+        key = identifier or ""
+        if key not in self._lists:
+            self._lists[key] = self._read_list(key)
+        return self._lists[key]
+
+    def _read_list(self, identifier: str) -> _List | None:
+        element = self._numbers.get(identifier)
+        abstract_id = value(element, W + "abstractNumId") or ""
+        seen: set[str] = set()
+        abstract = self._abstract.get(abstract_id)
+        while abstract is not None and abstract_id not in seen:
+            seen.add(abstract_id)
+            link = value(abstract, W + "numStyleLink")  # the list is defined by a style, which names another list
+            target = self._numbers.get(self._styles.list_of(link) or "") if link else None
+            if target is None:
+                break
+            abstract_id = value(target, W + "abstractNumId") or ""
+            abstract = self._abstract.get(abstract_id)
+        if element is None or abstract is None:
+            return None
+        levels = dict(map(_read_level, abstract.iterfind(W + "lvl")))
+        starts: dict[int, int] = {}
+        for override in element.iterfind(W + "lvlOverride"):
+            depth = number(override.get(W + "ilvl")) or 0
+            replaced = override.find(W + "lvl")
+            if replaced is not None:
+                levels[depth] = _read_level(replaced)[1]
+                starts[depth] = levels[depth].start
+            start = number(value(override, W + "startOverride"))
+            if start is not None:
+                starts[depth] = start
+        return _List(abstract_id, levels, starts)
+
+
+def _read_level(element: Element) -> tuple[int, Level]:
+    depth = number(element.get(W + "ilvl")) or 0
+    form = element.find(W + "numFmt")
+    choice = element.find(f"{MC}AlternateContent/{MC}Choice/{W}numFmt")  # custom formats come with a fallback
+    form = choice if choice is not None else form
+    if form is None:
+        form = element.find(f"{MC}AlternateContent/{MC}Fallback/{W}numFmt")
+    properties = element.find(W + "rPr")
+    fonts = properties.find(W + "rFonts") if properties is not None else None
+    start = number(value(element, W + "start"))
+    return depth, Level(
+        start=0 if start is None else start,
+        kind=(form.get(VAL) if form is not None else None) or "decimal",
+        pattern=(form.get(W + "format") if form is not None else None) or "",
+        text=value(element, W + "lvlText") or "",
+        gap=_GAPS.get(value(element, W + "suff") or "tab", " "),
+        legal=bool(switch(element, W + "isLgl")),
+        restart=number(value(element, W + "lvlRestart")),
+        style=value(element, W + "pStyle") or "",
+        font=(fonts.get(W + "ascii") or fonts.get(W + "hAnsi") or "") if fonts is not None else "",
+        hidden=bool(switch(properties, W + "vanish")),
+    )
+
+
+def _bullet(level: Level) -> str:
+    """One mark for all bullets, but words that a list puts before its items as they are."""
+    text = level.text.strip()
+    if len(text) > 1 and any(map(str.isalnum, text)) and not any(map(is_private, text)):
+        return symbol_text(text, level.font)
+    return BULLET

@@ -1,0 +1,77 @@
+"""What the walk over a Word file carries along: the parts it looks things up in, and what it has found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from ragpress.errors import message
+from ragpress.readers.docx.fields import Fields
+from ragpress.readers.docx.names import W
+from ragpress.readers.docx.numbering import Numbering
+from ragpress.readers.docx.styles import Styles
+from ragpress.readers.package import Package, Relationship
+from ragpress.readers.xmlparts import Element
+from ragpress.records import Message, Picture
+
+DEEPEST = 30
+"""Tables and text boxes inside each other. Deeper ones are read as plain text: no file may exhaust the stack."""
+
+
+@dataclass(slots=True)
+class Story:
+    """The state of reading one document. `part` is the part that is walked, whose relationships count."""
+
+    package: Package
+    part: str
+    styles: Styles
+    numbering: Numbering
+    fields: Fields
+    notes: dict[tuple[str, str], tuple[str, Element]]  # (tag of the reference, its id) to (part, note)
+    place: int = 0
+    depth: int = 0
+    nested: int = 0  # documents inside documents
+    messages: list[Message] = field(default_factory=list)
+    pictures: dict[str, Picture] = field(default_factory=dict)
+    silent_pictures: int = 0  # without alternative text
+    lost_pictures: int = 0  # linked or missing
+    imported: set[str] = field(default_factory=set)
+
+    def link(self, identifier: str | None) -> Relationship | None:
+        return self.package.relationships(self.part).get(identifier or "")
+
+    def warn(self, text: str) -> None:
+        self.messages.append(message("warning", "bad-part", text, self.package.source))
+
+    @contextmanager
+    def inside(self, element: Element, part: str | None = None) -> Iterator[None]:
+        """Walks another story (text box, note, header) with fields of its own, then returns to this one."""
+        outer_part, outer = self.part, self.fields
+        self.part, self.fields = part or self.part, Fields(element, outer.without_page_numbers)
+        self.depth += 1
+        try:
+            yield
+        finally:
+            outer.numbered |= self.fields.numbered
+            self.part, self.fields = outer_part, outer
+            self.depth -= 1
+
+
+def flat_text(element: Element) -> str:
+    """All visible text below an element, without structure: for what is nested too deep to be walked."""
+    found: list[str] = []
+    hidden_below: Element | None = None
+    for step, node in etree.iterwalk(element, events=("start", "end")):
+        if hidden_below is not None:
+            if step == "end" and node is hidden_below:
+                hidden_below = None
+        elif step == "start" and node.tag in (W + "del", W + "moveFrom"):
+            hidden_below = node
+        elif step == "start" and node.tag == W + "t":
+            found.append(node.text or "")
+        elif step == "end" and node.tag in (W + "p", W + "tab", W + "br"):
+            found.append(" ")
+    return " ".join("".join(found).split())

@@ -1,0 +1,160 @@
+"""Tables: the grid of a w:tbl, and whether it holds data or only lays out a page.
+
+Rows and cells are found through content controls and tracked insertions; deleted ones are out. A horizontally merged
+cell stands once, in its first column; a vertically merged value in every row that it covers (ECMA-376 part 1, 17.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, paragraphs
+from ragpress.readers.docx.inline import chosen
+from ragpress.readers.docx.names import MC, W, number, switch, value
+from ragpress.readers.docx.story import Story
+from ragpress.readers.tables import Row
+from ragpress.readers.xmlparts import Element
+
+WRAPPERS = frozenset(
+    W + name for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "body", "dir", "bdo")
+)
+_WIDEST = 256  # Word allows 63 columns
+_FEW_ROWS = 3
+_MANY_ROWS = 6
+
+
+def read_table(element: Element, story: Story, blocks: Callable[[Iterable[Element], Story], list[Block]]) -> Table:
+    """The rows and cells of a w:tbl. `blocks` reads the content of a cell."""
+    table = Table([], story.place)
+    for row in _inside(element, W + "tr"):
+        properties = row.find(W + "trPr")
+        if properties is not None and properties.find(W + "del") is not None:
+            continue
+        found = TableRow([], bool(switch(properties, W + "tblHeader")))
+        column = _few(value(properties, W + "gridBefore"), 0)
+        for cell in _inside(row, W + "tc"):
+            column = _read_cell(cell, found, column, story, blocks)
+        if found.cells:
+            table.rows.append(found)
+    return table
+
+
+def _read_cell(
+    element: Element,
+    row: TableRow,
+    column: int,
+    story: Story,
+    blocks: Callable[[Iterable[Element], Story], list[Block]],
+) -> int:
+    """Adds a cell to the row. Returns the column after it."""
+    properties = element.find(W + "tcPr")
+    if properties is not None and properties.find(W + "cellDel") is not None:
+        return column
+    span = max(1, _few(value(properties, W + "gridSpan"), 1))
+    content = blocks(element, story)
+    if _merge(properties, W + "hMerge") == "continue" and row.cells:
+        row.cells[-1].span += span
+        row.cells[-1].blocks += content
+    else:
+        row.cells.append(Cell(content, column, span, _merge(properties, W + "vMerge") == "continue"))
+    return min(column + span, _WIDEST)
+
+
+def _merge(properties: Element | None, tag: str) -> str:
+    """`restart`, `continue` or empty. A merge mark without a value continues (17.18.57)."""
+    mark = properties.find(tag) if properties is not None else None
+    return "" if mark is None else mark.get(W + "val") or "continue"
+
+
+def _few(text: str | None, usual: int) -> int:
+    found = number(text)
+    return usual if found is None else max(0, min(found, _WIDEST))
+
+
+def _inside(element: Element, wanted: str) -> Iterator[Element]:
+    """The children `wanted`, also those in content controls and other wrappers."""
+    stack = [iter(element)]
+    while stack:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+        elif child.tag == wanted:
+            yield child
+        elif child.tag in WRAPPERS:
+            stack.append(iter(child))
+        elif child.tag == MC + "AlternateContent":
+            stack.append(iter(chosen(child)))
+
+
+def grid(table: Table) -> list[Row]:
+    """The rows of the table with one text a column."""
+    width = max((cell.column + cell.span for row in table.rows for cell in row.cells), default=0)
+    width = min(width, _WIDEST)
+    found: list[Row] = []
+    above: list[str] = [""] * width
+    for row in table.rows:
+        texts, spans = [""] * width, [1] * width
+        inherited = []
+        for cell in row.cells:
+            if cell.column >= width:
+                continue
+            text = cell_text(cell)
+            if cell.continues and not text:
+                text = above[cell.column]
+                inherited.append(cell.column)
+            texts[cell.column] = text
+            spans[cell.column] = cell.span
+        found.append(
+            Row(
+                place=table.place,
+                cells=tuple(texts),
+                spans=tuple(spans),
+                inherited=tuple(inherited),
+                strong=_strong(row),
+                end=table.place,
+            )
+        )
+        above = texts
+    return found
+
+
+def cell_text(cell: Cell) -> str:
+    """What a cell says, on one line."""
+    return " ".join(" ".join(lines(cell.blocks)).split())
+
+
+def header_rows(table: Table) -> int | None:
+    """How many rows the file says are the header (those repeated on each page), or None where it does not say."""
+    marked = 0
+    for row in table.rows:
+        if not row.header:
+            break
+        marked += 1
+    return marked if 0 < marked < len(table.rows) else None
+
+
+def is_layout(table: Table, longest: int, headed: bool) -> bool:
+    """Whether a table only lays out the page: one cell, tables in cells, or text of more than `longest` characters.
+
+    `headed` tells that a header is provable: long texts under one are data all the same.
+    """
+    full = [cell for row in table.rows for cell in row.cells if not cell.continues and lines(cell.blocks)]
+    if len(full) == 1:
+        return True
+    nesting = sum(any(isinstance(block, Table) for cell in row.cells for block in cell.blocks) for row in table.rows)
+    if nesting:
+        return len(table.rows) < _MANY_ROWS or nesting * 4 > len(table.rows)
+    if all(len(row.cells) == 1 for row in table.rows):
+        prose = any(len(cell.blocks) > 1 for cell in full)
+        return prose or len(full) < _FEW_ROWS or any(len(cell_text(cell)) > longest for cell in full)
+    return not headed and any(len(cell_text(cell)) > longest for cell in full)
+
+
+def _strong(row: TableRow) -> bool:
+    texts = [paragraph.bold for cell in row.cells for paragraph in paragraphs(cell.blocks) if paragraph.text]
+    return bool(texts) and all(texts)
+
+
+def prose(table: Table) -> list[Block]:
+    """The content of all cells in reading order: row by row."""
+    return [block for row in table.rows for cell in row.cells for block in cell.blocks]

@@ -1,0 +1,208 @@
+"""Blocks to units: sections by heading styles, lists, tables as rows, pictures.
+
+No heading is inferred from text. A heading that no body follows would reach no chunk's headings, so it is kept as a
+paragraph of the section around it. A line of the style Title is the title of the document and a paragraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ragpress.config import Config
+from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
+from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
+from ragpress.readers.tables import Row, read_table, table_units
+from ragpress.records import Locator, Unit, UnitKind
+from ragpress.text import normalize
+
+_CHARACTERS_A_TOKEN = 3  # Russian and Persian have between 3 and 4 in the models' vocabulary
+_INDENT = "  "
+
+
+@dataclass(slots=True)
+class _Heading:
+    level: int
+    text: str
+    place: int
+    number: int
+    used: bool = False
+
+
+class UnitWriter:
+    """Turns blocks into units, in order. Use `write` for each run of blocks and `close` at the end."""
+
+    def __init__(self, config: Config) -> None:
+        self.units: list[Unit] = []
+        self.title = ""
+        self.bodiless: list[tuple[str, int]] = []  # headings kept as paragraphs, with their place
+        self._longest = config.max_tokens * _CHARACTERS_A_TOKEN
+        self._path: list[_Heading] = []
+        self._last = 0  # the highest section number given
+        self._current = 0
+
+    def write(self, blocks: Iterable[Block]) -> None:
+        items: list[Paragraph] = []
+        for block in blocks:
+            is_item = isinstance(block, Paragraph) and block.depth is not None and block.level is None
+            if not is_item:
+                self._list(items)
+                items = []
+            if isinstance(block, Table):
+                self._table(block)
+            elif is_item:
+                items.append(block)
+            elif block.level is not None and block.text:
+                self._heading(block)
+            else:
+                self._paragraph(block)
+        self._list(items)
+
+    def close(self) -> None:
+        self._leave(0)
+
+    def _heading(self, block: Paragraph) -> None:
+        level = block.level or 0
+        self._leave(level)
+        self._last += 1
+        self._current = self._last
+        text = " ".join(normalize(block.line()).split())
+        self._path.append(_Heading(level, text, block.place, self._current))
+        self._attached(block)
+
+    def _leave(self, level: int) -> None:
+        """Closes the sections at `level` and deeper."""
+        while self._path and self._path[-1].level >= level:
+            heading = self._path.pop()
+            self._current = self._path[-1].number if self._path else 0
+            if not heading.used:
+                self._keep(heading)
+
+    def _keep(self, heading: _Heading) -> None:
+        self.bodiless.append((heading.text, heading.place))
+        before = self.units[-1] if self.units else None
+        if before is not None and before.headings == self._names() and before.section_number >= self._current:
+            self._current = before.section_number
+        elif before is not None:
+            self._fresh()
+        self._put("paragraph", heading.text, heading.place)
+
+    def _fresh(self) -> None:
+        """What follows belongs to the open heading but not to the units before it."""
+        self._last += 1
+        self._current = self._last
+
+    def _paragraph(self, block: Paragraph) -> None:
+        if block.title and not self.title:
+            self.title = " ".join(normalize(block.text).split())
+        if block.text:
+            self._put("paragraph", "\n".join([block.line(), *block.notes]), block.place)
+            self._pictures([block])
+        else:
+            self._attached(block)
+
+    def _attached(self, block: Paragraph) -> None:
+        """Notes and pictures of a paragraph that is no unit itself."""
+        if block.notes:
+            self._put("paragraph", "\n".join(block.notes), block.place)
+        self._pictures([block])
+
+    def _list(self, items: list[Paragraph]) -> None:
+        said = [item for item in items if item.text or item.notes]
+        if said:
+            outmost = min(item.depth or 0 for item in said)
+            texts = []
+            for item in said:
+                indent = _INDENT * ((item.depth or 0) - outmost)
+                lines = "\n".join([item.line(), *item.notes]).split("\n")
+                texts.append(normalize("\n".join(indent + line for line in lines)))
+            self._put("list", "\n".join(texts), said[0].place, said[-1].place, _starts(texts))
+        self._pictures(items)
+
+    def _table(self, table: Table) -> None:
+        rows = [self._normal(row) for row in grid(table)]
+        marked = header_rows(table)
+        found = read_table(rows)
+        if marked and not found.header:
+            found = read_table(rows, marked)
+        if is_layout(table, self._longest, bool(found.header and len(found.rows) > 1)):
+            self.write(prose(table))
+            return
+        locator = Locator("B", max(table.place, 1), max(table.place, 1))
+        units = table_units(
+            found,
+            locate=lambda row: locator,
+            section=self._section(),
+            section_number=self._current,
+            headings=self._names(),
+            breadcrumb=self._breadcrumb(),
+        )
+        if units:
+            self._use()
+            self.units += units
+            if units[-1].section_number > self._current:
+                self._last = max(self._last, units[-1].section_number)
+                self._fresh()
+        self._pictures(paragraphs([table]))
+
+    @staticmethod
+    def _normal(row: Row) -> Row:
+        cells = tuple(normalize(text) for text in row.cells)
+        return Row(row.place, cells, row.spans, row.inherited, row.strong, row.end)
+
+    def _pictures(self, blocks: Iterable[Paragraph]) -> None:
+        for block in blocks:
+            for picture in block.pictures:
+                self._put("image_caption", "", block.place, picture=picture)
+
+    def _put(
+        self,
+        kind: UnitKind,
+        text: str,
+        start: int,
+        end: int | None = None,
+        breaks: tuple[int, ...] = (),
+        picture: str = "",
+    ) -> None:
+        text = normalize(text).strip() if kind != "list" else text.rstrip()
+        if not text and not picture:
+            return
+        if text:
+            self._use()
+        start = max(start, 1)
+        self.units.append(
+            Unit(
+                kind=kind,
+                text=text,
+                locator=Locator("B", start, max(end or start, start)),
+                section=self._section(),
+                section_number=self._current,
+                headings=self._names(),
+                breadcrumb=self._breadcrumb(),
+                breaks=breaks,
+                picture=picture,
+            )
+        )
+
+    def _use(self) -> None:
+        for heading in self._path:
+            heading.used = True
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(heading.text for heading in self._path)
+
+    def _section(self) -> str:
+        return self._path[-1].text if self._path else ""
+
+    def _breadcrumb(self) -> str:
+        return f"## {self._section()}" if self._path else ""
+
+
+def _starts(texts: list[str]) -> tuple[int, ...]:
+    """The offsets at which the second and each later text begins, joined by line ends."""
+    starts = []
+    offset = 0
+    for text in texts[:-1]:
+        offset += len(text) + 1
+        starts.append(offset)
+    return tuple(starts)
