@@ -34,6 +34,7 @@ _SIGNATURES = (
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 _SAMPLE = 1 << 16
+_FEW = 8  # control characters that are taken out of even a short text
 _READABLE = 0.95  # least share of ordinary characters in what is taken for UTF-16 or UTF-32 without a mark
 
 
@@ -52,28 +53,27 @@ class Decoded(msgspec.Struct, frozen=True):
 def decode(data: bytes, source: str) -> Decoded:
     """Text with `\\n` line ends and without byte order marks, NUL and other control characters but tab and form feed.
 
-    Tried in this order: a byte order mark; strict UTF-8; UTF-16 and UTF-32 without a mark, by the zero bytes; UTF-8
+    Tried in this order: a byte order mark; UTF-16 and UTF-32 without a mark, by the zero bytes; strict UTF-8; UTF-8
     with a few broken bytes; the single-byte encoding in which the text reads most like Russian, Persian or a
-    Western language. All but the first two are reported with code `text-encoding`.
+    Western language. What is not certain is reported as a warning with code `text-encoding`.
     Raises SourceError (bad-encoding) for bytes that are no text.
     """
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
             raise _no_text(source, f"this is {name}, not a text file")
     text, encoding, note = _decode(data, source)
-    messages: list[Message] = []
-    if note:
-        messages.append(message("warning", "text-encoding", note, source))
     text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
-    nuls = text.count("\x00")
-    controls = len(_CONTROLS.findall(text))
-    if controls > 8 and controls > len(text) // 50:
-        raise _no_text(source, "the bytes are no text")
+    controls = _CONTROLS.findall(text)
+    if len(controls) > max(_FEW, len(text) // 50):
+        raise _no_text(source, f"{len(controls)} control characters among {len(text)}: the bytes are no text")
+    notes = [note] if note else []
     if controls:
         text = _CONTROLS.sub("", text)
-    if nuls:
-        messages.append(message("warning", "text-encoding", f"{nuls} NUL characters were taken out", source))
-    return Decoded(text, encoding, not note, tuple(messages))
+        notes.append(
+            f"{len(controls)} control characters (NUL and the like) were taken out; check where they came from"
+        )
+    messages = tuple(message("warning", "text-encoding", each, source) for each in notes)
+    return Decoded(text, encoding, not note, messages)
 
 
 def _no_text(source: str, found: str) -> SourceError:
@@ -84,23 +84,16 @@ def _decode(data: bytes, source: str) -> tuple[str, str, str]:
     """Text, encoding, and what to report, empty where the encoding is certain."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            body = data[len(mark) :]
-            try:
-                return body.decode(encoding), encoding, ""
-            except UnicodeDecodeError as error:
-                if encoding.startswith("utf-32"):
-                    continue  # the shorter mark of UTF-16, then a NUL
-                return _mended(body, encoding, error)
+            # The mark of UTF-32 is also that of UTF-16 and a NUL: then the longer one fails and the shorter is tried.
+            found = _strict(data[len(mark) :], encoding) or _almost(data[len(mark) :], encoding)
+            if found:
+                return found
     wide = _wide_without_mark(data)
     if wide:
         return data.decode(wide, "replace"), wide, _taken_for(wide)
-    try:
-        return data.decode("utf-8"), "utf-8", ""
-    except UnicodeDecodeError as error:
-        mended = data.decode("utf-8", "replace")
-        broken = mended.count("\ufffd")
-        if broken * 10 <= sum(1 for character in mended if character > "\x7f"):
-            return _mended(data, "utf-8", error)
+    found = _strict(data, "utf-8") or _almost(data, "utf-8")
+    if found:
+        return found
     encoding = best_single_byte(data)
     if not encoding:
         raise _no_text(source, "the bytes are no text in any encoding known here")
@@ -108,14 +101,24 @@ def _decode(data: bytes, source: str) -> tuple[str, str, str]:
 
 
 def _taken_for(encoding: str) -> str:
-    return f"neither UTF-8 nor marked; taken for {encoding} by its letters; save the file as UTF-8 to be sure"
+    return f"no UTF-8 and no byte order mark; read as {encoding}, judged by its letters; save the file as UTF-8"
 
 
-def _mended(data: bytes, encoding: str, error: UnicodeDecodeError) -> tuple[str, str, str]:
+def _strict(data: bytes, encoding: str) -> tuple[str, str, str] | None:
+    try:
+        return data.decode(encoding), encoding, ""
+    except UnicodeDecodeError:
+        return None
+
+
+def _almost(data: bytes, encoding: str) -> tuple[str, str, str] | None:
+    """The text if it has one broken place or less for ten sound characters above ASCII."""
     text = data.decode(encoding, "replace")
-    line = data[: error.start].decode(encoding, "replace").count("\n") + 1
     broken = text.count("\ufffd")
-    return text, encoding, f"{broken} broken places in the {encoding} text, the first in line {line}; save it anew"
+    if broken * 11 > len(text) - len(text.encode("ascii", "ignore")):
+        return None
+    line = text.count("\n", 0, text.index("\ufffd")) + 1
+    return text, encoding, f"{broken} broken places in {encoding} text, the first in line {line}; save the file anew"
 
 
 def _wide_without_mark(data: bytes) -> str:
