@@ -29,6 +29,7 @@ def _letters_of_forms() -> dict[str, str]:
 
 
 _FORMS = _letters_of_forms()
+_PHRASES = "\ufdfa\ufdfb\ufdfc"  # signs that stand for words of their own, the rial sign among them
 _FOREIGN = re.compile(f"(?<!\\S){TATWEEL}+(?!\\S)|[{TATWEEL}{_UNREAD}{''.join(_FORMS)}]")
 
 _DOUBLED = re.compile(f"{ZWNJ}{{2,}}")
@@ -44,9 +45,10 @@ def normalize(text: str) -> str:
     """The form in which text is indexed, stored and asked for.
 
     Unicode NFC; Arabic yeh (also without dots) and kaf to the Persian letters; presentation forms and ligatures to
-    letters; tatweel out, except that one standing alone, which is typed for a dash, becomes an en dash; direction
-    marks, byte order marks and soft hyphens out; of ZWNJ only what is doubled or does not stand between letters goes.
-    Everything else, digits and line breaks among it, stays as written. `normalize(normalize(x)) == normalize(x)`.
+    letters, the signs for a phrase or for rial apart from their neighbours; tatweel out, except that one standing
+    alone, which is typed for a dash, becomes an en dash; direction marks, byte order marks and soft hyphens out; of
+    ZWNJ only what is doubled or does not stand between letters goes. Everything else, digits and line breaks among
+    it, stays as written. `normalize(normalize(x)) == normalize(x)`, and the number of lines stays the same.
     """
     if text.isascii():
         return text
@@ -61,15 +63,16 @@ def normalize(text: str) -> str:
 
 def _replacement(found: re.Match[str]) -> str:
     piece = found[0]
+    before, behind = (
+        found.string[max(found.start() - 1, 0) : found.start()],
+        found.string[found.end() : found.end() + 1],
+    )
     if piece[0] == TATWEEL:
-        # The pattern's first branch takes a run without a neighbour, the second one character.
-        return "–" if _stands_alone(found) else ""
-    return _FORMS.get(piece, "")
-
-
-def _stands_alone(found: re.Match[str]) -> bool:
-    before, behind = found.string[: found.start()][-1:], found.string[found.end() :][:1]
-    return not before.strip() and not behind.strip()
+        return "" if before.strip() or behind.strip() else "–"
+    letters = _FORMS.get(piece, "")
+    if piece in _PHRASES:
+        return " " * before.isalnum() + letters + " " * behind.isalnum()
+    return letters
 
 
 def _folding() -> dict[int, str | None]:
@@ -102,5 +105,5 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", normalize(text)).casefold())
     return text.translate(_FOLDING)

@@ -1,0 +1,134 @@
+"""The normal form of texts and queries, and the coarser one in which texts are compared."""
+
+from __future__ import annotations
+
+import random
+import time
+import unicodedata
+
+import pytest
+
+from ragpress.text import fold, normalize
+
+ZWNJ = "\u200c"
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("كتابخانهٔ ملي", "کتابخانهٔ ملی"),
+        ("مصطفى", "مصطفی"),
+        ("مسئول", "مسئول"),
+        ("مسي\u0654ول", "مسئول"),  # yeh and hamza above are one letter before yeh changes
+        ("ا\u0653ب", "آب"),
+        ("\ufedb\ufe98\ufe8e\ufe91", "کتاب"),
+        ("\ufefb", "لا"),
+        ("\ufdf2", "الله"),
+        ("عبد\ufdf2", "عبدالله"),
+        ("۱۰۰۰\ufdfc", "۱۰۰۰ ریال"),
+        ("محمد\ufdfa گفت", "محمد صلی الله علیه وسلم گفت"),
+        ("م\ufe76ن", "م\u064eن"),  # an isolated vowel sign stands on its letter, not on a space
+        ("کــتـاب", "کتاب"),
+        ("تهران ـ قم", "تهران – قم"),
+        ("\u202bسلام\u202c \u200fabc\u200e \u2067x\u2069\ufeff", "سلام abc x"),
+        ("элек\u00adтричество", "электричество"),
+        ("и\u0306", "й"),
+    ],
+)
+def test_each_written_form_has_one_normal_form(written: str, normal: str) -> None:
+    assert normalize(written) == normal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "می\u200cخواهم خانه\u200cهای کهن",
+        "رئیس\u200cجمهور، صلح\u200cآمیز",
+        "بندر ها و کشورها",
+        "کار\u200cآفرین",
+        "PDF\u200cها و ۵\u200cنفره",
+        "**کتاب**\u200cها و [برگه](x.md)\u200cها و «نامه»\u200cها",
+        "👩\u200d👩\u200d👧 ❤\ufe0f",
+        "क्\u200dष क्\u200cष ക്\u200c എന്ന",
+        "۱۲۳ ١٢٣ 123 ۱٫۵ ٪",
+        "مدرسة ۀ هٔ",
+        "«Ёлка» — № 5…\u00a0\u2009x² ½ ﬁ Ａ",
+        "دُعا",
+    ],
+)
+def test_what_an_author_means_stays_as_written(text: str) -> None:
+    assert normalize(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("خط\u200c\u200cدوتایی", "خط\u200cدوتایی"),
+        ("فاصله \u200cآغازین\u200c و\u200c\u200c.", "فاصله آغازین و."),
+        ("\u200cسلام\u200c", "سلام"),
+        ("خط\u200c\nبعد", "خط\nبعد"),
+        ("(\u200cیک\u200c)، «\u200cدو\u200c»", "(یک)، «دو»"),
+        ("می\u200f\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_stray_joiners_are_tidied(written: str, normal: str) -> None:
+    assert normalize(written) == normal
+
+
+def test_a_document_and_a_query_with_other_letters_meet() -> None:
+    assert normalize("كتابخانهٔ ملي در خيابان اصلي است") == normalize("کتابخانهٔ ملی در خیابان اصلی است")
+
+
+def test_normalizing_twice_changes_nothing_and_gives_nfc() -> None:
+    chance = random.Random(3)
+    alphabet = (
+        "اكيىـ\u0654\u0653\u064e \n.()«»*-\u200c\u200c\u200d\u200f\ufefb\ufdfa\ufdfc\ufe76علیбйи\u0306eé\u030111۱कष्"
+    )
+    for _ in range(3000):
+        once = normalize("".join(chance.choices(alphabet, k=12)))
+        assert normalize(once) == once
+        assert unicodedata.is_normalized("NFC", once)
+        assert not set(once) & set("كيىـ\u200f\ufefb\ufdfa\ufdfc")
+
+
+def test_letters_and_digits_never_get_lost() -> None:
+    """Of what is visible, normalizing takes away nothing but tatweel."""
+    chance = random.Random(5)
+    for _ in range(500):
+        text = "".join(chance.choices("ابپتكيلامنو\u200c .۱2аЯё", k=40))
+        visible = sum(1 for character in text if character.isalnum())
+        assert sum(1 for character in normalize(text) if character.isalnum()) == visible
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("كتابخانهٔ مَلي", "کتابخانه ملی"),
+        ("می\u200cخواهم", "ميخواهم"),
+        ("۰۲۱٤٥", "02145"),
+        ("آزاد أحمد إيران", "ازاد احمد ايران"),
+        ("مدرسة رئیس مؤثر", "مدرسه رييس موثر"),
+        ("ПРИЁМ Straße", "прием STRASSE"),
+        ("ﻻ ﷼ Ａ½", "لا ریال a1⁄2"),
+        ("элек\u00adтро", "электро"),
+    ],
+)
+def test_texts_that_a_reader_takes_for_equal_fold_to_one_form(one: str, other: str) -> None:
+    assert fold(one) == fold(other)
+    assert fold(fold(one)) == fold(one)
+
+
+def test_folding_is_the_same_before_and_after_normalizing() -> None:
+    for text in ("۱۰۰۰\ufdfc", "ـ ك ـ", "محمد\ufdfa", "م\ufe76ن", "مسي\u0654ول"):
+        assert fold(text) == fold(normalize(text))
+
+
+def test_folding_keeps_different_words_apart() -> None:
+    assert len({fold(word) for word in ("کتاب", "کباب", "عام", "عالم", "мир", "мэр", "кот", "код")}) == 8
+
+
+def test_megabytes_are_normalized_in_well_under_a_second() -> None:
+    text = "زیرساخت\u200cهای كتابخانه ملي قديمی Price 12 Приём ведётся\n" * 40_000
+    begin = time.perf_counter()
+    normalize(text)
+    assert time.perf_counter() - begin < 1.5
