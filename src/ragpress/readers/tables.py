@@ -81,7 +81,8 @@ def table_units(
 
     Titles become headings below `headings` and lines below `breadcrumb`; a title too long for that is a paragraph. A
     line across the whole table inside the data is a heading for the rows below it and opens a section: the last
-    unit's `section_number` tells the caller where to go on. A table without data rows gives paragraphs of its words.
+    unit's `section_number` tells the caller where to go on. A table without data rows gives paragraphs of its words,
+    and the names of columns without values are a row of their own.
     """
     units: list[Unit] = []
 
@@ -114,6 +115,9 @@ def table_units(
     base = path, trail
     for row in table.above:
         put("table_row", *_place(row, ()))
+    unused = _unused(table)
+    if unused:
+        put("table_row", "\n".join(unused), table.header_rows[-1])
     last = len(table.rows) - 1
     width = max(len(row.cells) for row in (*table.header_rows, *table.rows))
     for number, row in enumerate(table.rows):
@@ -142,6 +146,13 @@ def one_line(text: str) -> str:
 def _place(row: Row, header: Sequence[str]) -> tuple[str, Row, tuple[int, ...]]:
     text, breaks = row_text(header, row.cells)
     return text, row, breaks
+
+
+def _unused(table: Table) -> list[str]:
+    """The names of columns in which no row has a value: without rows to stand in, they would be lost."""
+    used = {column for row in table.rows for column in row.filled()}
+    shown = {table.header[column] for column in used if column < len(table.header)}
+    return [name for column, name in enumerate(table.header) if name and column not in used and name not in shown]
 
 
 def _own_texts(row: Row) -> list[str]:
