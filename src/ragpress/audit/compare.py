@@ -119,21 +119,27 @@ def count_doubled(owned: Iterable[str], visible: Counter[str], repeatable: set[s
 def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
     """The first places of the missing words.
 
-    Of several places with a word that is missing once, the one is named whose wording stands in no chunk.
+    Of several places with a word that is missing once, the one is named whose wording stands in no chunk, and of
+    those the one that misses the greatest share of its words.
     """
     said = f" {' '.join(word for text in owned for word in words(text))} "
+    candidates = []
+    for number, piece in enumerate(pieces):
+        inside = words(piece.text)
+        lost = sum((Counter(inside) & short).values())
+        if lost:
+            candidates.append((-lost / len(inside), number, inside))
     left = Counter(short)
-    found: list[tuple[int, Gap]] = []
+    found: dict[int, Gap] = {}
     for whole in (False, True):
-        for number, piece in enumerate(pieces):
-            if len(found) >= MAX_GAPS or not left:
+        for _, number, inside in sorted(candidates):
+            if not left:
                 break
-            inside = words(piece.text)
-            lost = Counter(inside) & left
-            if lost and (whole or f" {' '.join(inside)} " not in said):
-                left -= lost
-                found.append((number, Gap(snippet(piece.text, lost), piece.place)))
-    return [gap for _, gap in sorted(found, key=lambda entry: entry[0])]
+            lost_words = Counter(inside) & left
+            if lost_words and number not in found and (whole or f" {' '.join(inside)} " not in said):
+                left -= lost_words
+                found[number] = Gap(snippet(pieces[number].text, lost_words), pieces[number].place)
+    return [found[number] for number in sorted(found)[:MAX_GAPS]]
 
 
 def snippet(text: str, lost: Counter[str]) -> str:

@@ -17,7 +17,7 @@ from ragpress.audit.embedded import embedded_lines
 from ragpress.audit.graphics import chart_texts, diagram_texts
 from ragpress.audit.names import CX, PIC, TEXTS, WP, A, C, D, M, R, V, W
 from ragpress.audit.package import Element, Parts
-from ragpress.audit.pruning import hidden_styles, is_on, prune, texts
+from ragpress.audit.pruning import hidden_styles, is_on, is_page_number, prune, remove_page_numbers, texts
 from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
 
 _PARAGRAPHS = (W + "p", A + "p")
@@ -171,7 +171,9 @@ def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
         elif tag == V + "textpath":
             yield element.get("string") or ""
         elif (tree := _graphic(element, package)) is not None:
-            yield from diagram_texts(tree) if tag == D + "relIds" else chart_texts(tree, with_names=True)
+            said = diagram_texts(tree) if tag == D + "relIds" else chart_texts(tree, with_names=True)
+            package.seen.repeatable.update(words("\n".join(said)))
+            yield from said
     if buffer:
         yield "".join(buffer)
 
@@ -180,7 +182,7 @@ def _symbol(element: Element) -> str:
     """A sign of a symbol font: a letter of unknown name where the font has letters, else no part of a word."""
     code = element.get(W + "char") or ""
     number = int(code, 16) & 0xFF if re.fullmatch("[0-9A-Fa-f]{1,8}", code) else 0
-    is_letter = chr(number).isalpha() and not re.search("dings", element.get(W + "font") or "", re.IGNORECASE)
+    is_letter = chr(number).isalnum() and not re.search("dings", element.get(W + "font") or "", re.IGNORECASE)
     return UNKNOWN_LETTER if is_letter else " "
 
 
@@ -227,7 +229,7 @@ def _read_notes(package: _Package) -> None:
 
 
 def _read_headers(body: Element, package: _Package) -> None:
-    """Adds the paragraphs of the page headers and footers that are in use, each text once, without page numbers."""
+    """Adds the paragraphs of the page headers and footers that are in use, each once, without page numbers."""
     settings = _linked_tree(package, "settings")
     even = settings is not None and any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
     used: dict[str, str] = {}
@@ -249,15 +251,18 @@ def _read_headers(body: Element, package: _Package) -> None:
         package.links = package.parts.links(name)
         already = len(package.seen.pieces)
         prune(root, package.hidden_styles, package.seen)
+        remove_page_numbers(root, package.seen)
         _read_story(root, place, package)
         found = package.seen.pieces[already:]
         del package.seen.pieces[already:]
         for piece in found:
-            said = tuple(word for word in words(piece.text) if not word.isdigit())
+            said = tuple(words(piece.text))
             package.seen.repeatable.update(said)
-            if said and said not in told:
+            if is_page_number(said):
+                package.seen.leave_out("page-number", [piece.text])
+            elif said not in told:
                 told.add(said)
-                package.seen.pieces.append(Piece(" ".join(said), place))
+                package.seen.pieces.append(Piece(piece.text, place))
     package.links = own_links
 
 

@@ -22,12 +22,10 @@ def chart_texts(root: Element | None, with_names: bool) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def diagram_texts(root: Element | None) -> Iterator[str]:
+def diagram_texts(root: Element | None) -> list[str]:
     """The paragraphs of a diagram's points."""
-    for point in root.iter(D + "pt") if root is not None else ():
-        if point.get("type") not in _SILENT:
-            for paragraph in point.iter(A + "p"):
-                yield "".join(texts(paragraph, A + "t"))
+    points = [point for point in root.iter(D + "pt") if point.get("type") not in _SILENT] if root is not None else []
+    return ["".join(texts(paragraph, A + "t")) for point in points for paragraph in point.iter(A + "p")]
 
 
 def floating_texts(parts: Parts, name: str) -> Iterator[tuple[int, str]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragpress.audit.names import CX, MC, OFF, TEXTS, WP, A, C, D, V, W
 from ragpress.audit.package import Element
 from ragpress.audit.visible import Visible
 
 _SHOWN = (*TEXTS, C + "chart", CX + "chart", D + "relIds", V + "textpath", V + "imagedata", A + "blip")
+_PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
+_BESIDE = 3  # words that a line with a page number may have without saying anything of its own
 _MARKS = (W + "rPr", W + "numPr", W + "tcPr")  # what holds w:del as a mark on itself
 _HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
 
@@ -66,7 +68,54 @@ def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
     for shape in _hidden_shapes(root):
         seen.leave_out("hidden", texts(shape, *TEXTS))
         shape.clear()
+    _join_paragraphs(root)
     seen.leave_out("field-code", texts(root, W + "instrText"))
+
+
+def remove_page_numbers(root: Element, seen: Visible) -> None:
+    """Blanks the page numbers in a header or footer, so that those of several headers do not make them differ."""
+    for mark in list(root.iter(W + "fldSimple", W + "instrText")):
+        code = (mark.get(W + "instr") if mark.tag == W + "fldSimple" else mark.text) or ""
+        paragraph = next(mark.iterancestors(W + "p"), None)
+        if paragraph is None or code.partition("\\")[0].strip().upper() not in _PAGE_NUMBERS:
+            continue
+        for text in list(mark.iter(W + "t")) if mark.tag == W + "fldSimple" else _result(mark, paragraph):
+            seen.leave_out("page-number", [text.text or ""])
+            text.text = "0"
+
+
+def is_page_number(said: Sequence[str]) -> bool:
+    """Whether a line of a header or footer only tells which page or date it is: a number and few words beside it."""
+    beside = [word for word in said if word.isalpha()]
+    return len(beside) < len(said) and len(beside) <= _BESIDE
+
+
+def _result(code: Element, paragraph: Element) -> list[Element]:
+    """The texts between the code of a complex field and its end."""
+    shown: list[Element] = []
+    behind = False
+    for element in paragraph.iter(W + "instrText", W + "fldChar", W + "t"):
+        if behind and element.tag == W + "t":
+            shown.append(element)
+        elif behind and element.get(W + "fldCharType") == "end":
+            break
+        behind = behind or element is code
+    return shown
+
+
+def _join_paragraphs(root: Element) -> None:
+    """Moves a paragraph whose end was deleted, or which is a dropped initial, to the front of the next one."""
+    for paragraph in list(root.iter(W + "p")):
+        properties = paragraph.find(W + "pPr")
+        following = paragraph.getnext()
+        if properties is None or following is None or following.tag != W + "p":
+            continue
+        frame = properties.find(W + "framePr")
+        ended = all(properties.find(f"{W}rPr/{mark}") is None for mark in (W + "del", W + "moveFrom"))
+        if ended and (frame is None or frame.get(W + "dropCap") not in ("drop", "margin")):
+            continue
+        start = 1 if following.find(W + "pPr") is not None else 0
+        following[start:start] = [child for child in paragraph if child is not properties]
 
 
 def _choose(alternatives: Element) -> None:
