@@ -17,6 +17,7 @@ from ragpress.records import Chunk, DocumentEntry
 Line = TypeVar("Line", Chunk, DocumentEntry)
 
 _ENCODER = msgspec.json.Encoder()
+_CHUNK_DECODER = msgspec.json.Decoder(Chunk)
 
 
 def encode_chunk(chunk: Chunk) -> bytes:
@@ -27,6 +28,16 @@ def encode_chunk(chunk: Chunk) -> bytes:
 def encode_document(entry: DocumentEntry) -> bytes:
     """A line of documents.jsonl, its newline included."""
     return _encode(entry)
+
+
+def decode_chunk(line: bytes) -> Chunk:
+    """The chunk of one line of chunks.jsonl. Raises ArtifactError."""
+    try:
+        return _CHUNK_DECODER.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ArtifactError(
+            "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"
+        ) from None
 
 
 def read_chunks(path: Path) -> tuple[Chunk, ...]:

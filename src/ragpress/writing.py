@@ -1,0 +1,299 @@
+"""Writing an artifact: whole, into a folder beside, then put in the place of the old one in one step."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ragpress import __version__
+from ragpress.artifact import (
+    CHUNKS,
+    DOCUMENTS,
+    FORMAT,
+    INDEX,
+    OFFSETS,
+    Counts,
+    FileRecord,
+    Manifest,
+    ModelRecord,
+    Shard,
+    ToolRecord,
+    encode_manifest,
+    encode_offsets,
+    read_manifest,
+)
+from ragpress.errors import ArtifactError, BuildError
+from ragpress.index import Keys, current_settings
+from ragpress.records import index_key
+from ragpress.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
+
+_UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
+_BLOCK = 4096
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def write_artifact(
+    target: Path,
+    *,
+    chunks: Iterable[tuple[str, bytes]],
+    documents: Iterable[bytes],
+    vectors: npt.NDArray[np.floating],
+    model: ModelRecord,
+    engines: Iterable[str],
+    chunking: dict[str, object],
+    limit: int = FILE_LIMIT,
+    processes: int | None = None,
+) -> Manifest:
+    """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
+
+    `chunks` are the ids and encoded lines in the order of chunks.jsonl, `documents` the encoded lines of
+    documents.jsonl, `vectors` has the shape (chunks, dimensions), a row of unit length for each chunk in the same
+    order. Index files of the old artifact whose keys and vectors are the same are kept. `limit` is the number of chunks
+    up to which there is one index file. The caller holds the build lock. Raises BuildError: code `disk` where the disk
+    refuses, `embedding` for a vector that no index should hold.
+    """
+    recover(target)
+    staging = _staging(target)
+    writer = _Writer(staging)
+    try:
+        staging.mkdir(parents=True)
+        sources = writer.lines(DOCUMENTS, documents)[0]
+        count, keys = _write_chunks(writer, chunks)
+        _check_shape(vectors, count, model.dimensions)
+        shards = _write_index(writer, target, keys, vectors, limit, processes)
+        manifest = Manifest(
+            format=FORMAT,
+            tool=ToolRecord(name="ragpress", version=__version__),
+            model=model,
+            engines=tuple(sorted(set(engines))),
+            chunking=chunking,
+            counts=Counts(sources=sources, chunks=count),
+            index=current_settings(),
+            shards=shards,
+            files=dict(sorted(writer.records.items())),
+        )
+        writer.file(INDEX, [encode_manifest(manifest)])
+        _synchronise(staging)
+        _put_in_place(staging, target)
+    except OSError as error:
+        shutil.rmtree(staging, ignore_errors=True)  # the disk may refuse this too; the next build tries again
+        raise _disk(target, error) from None
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return manifest
+
+
+def recover(target: Path) -> None:
+    """Tidies up after a killed build: no half-written artifact is left, and one that was set aside stands again.
+
+    Raises BuildError where the disk refuses.
+    """
+    aside = _aside(target)
+    try:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        for left in (aside, _staging(target)):
+            if left.exists():
+                shutil.rmtree(left)
+    except OSError as error:
+        raise _disk(target, error) from None
+
+
+def _staging(target: Path) -> Path:
+    return target.with_name(f"{target.name}.new")
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f"{target.name}.old")
+
+
+def _disk(target: Path, error: OSError) -> BuildError:
+    reason = error.strerror or str(error)
+    return BuildError(
+        "disk",
+        f"{target.name}/ cannot be written: {reason}; make room or check the rights of {target.parent.name}/"
+        " (what stood there is untouched)",
+    )
+
+
+class _Writer:
+    """Writes files into the new folder, down to the disk, and keeps what index.json says of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.records: dict[str, FileRecord] = {}
+
+    def file(self, name: str, parts: Iterable[bytes]) -> None:
+        size, crc, digest = 0, 0, hashlib.sha256()
+        with (self._folder / name).open("wb") as stream:
+            for part in parts:
+                stream.write(part)
+                size += len(part)
+                crc = zlib.crc32(part, crc)
+                digest.update(part)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self.records[name] = FileRecord(size=size, crc32=f"{crc:08x}", sha256=digest.hexdigest())
+
+    def lines(self, name: str, lines: Iterable[bytes]) -> tuple[int, npt.NDArray[np.uint64]]:
+        """Writes them, each with its newline; returns their number and where each begins, with the end as the last."""
+        ends = [0]
+
+        def blocks() -> Iterator[bytes]:
+            block: list[bytes] = []
+            for line in lines:
+                ends.append(ends[-1] + len(line))
+                block.append(line)
+                if len(block) == _BLOCK:
+                    yield b"".join(block)
+                    block.clear()
+            yield b"".join(block)
+
+        self.file(name, blocks())
+        return len(ends) - 1, np.array(ends, np.uint64)
+
+    def keep(self, name: str, old: Path, record: FileRecord) -> bool:
+        """Takes an old artifact's file over, if it is still what its index.json says."""
+        try:
+            with old.open("rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != record.sha256:
+                    return False
+        except OSError:
+            return False  # missing or unreadable: it is built again
+        try:
+            os.link(old, self._folder / name)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(old, self._folder / name)
+        self.records[name] = record
+        return True
+
+
+def _write_chunks(writer: _Writer, chunks: Iterable[tuple[str, bytes]]) -> tuple[int, Keys]:
+    """Writes chunks.jsonl and chunks.idx; returns the number of chunks and their keys in the order of the lines."""
+    identifiers: list[int] = []
+
+    def lines() -> Iterator[bytes]:
+        for identifier, line in chunks:
+            identifiers.append(index_key(identifier))
+            yield line
+
+    count, ends = writer.lines(CHUNKS, lines())
+    keys = np.array(identifiers, np.uint64)
+    if len(set(identifiers)) != count:
+        once, twice = np.unique(keys, return_counts=True)
+        raise BuildError("internal", f"two chunks have the id {int(once[twice > 1][0]):016x}; please report it")
+    writer.file(OFFSETS, [encode_offsets(keys, ends[:-1], (np.diff(ends) - 1).astype(np.uint32))])
+    return count, keys
+
+
+def _write_index(
+    writer: _Writer,
+    target: Path,
+    keys: Keys,
+    vectors: npt.NDArray[np.floating],
+    limit: int,
+    processes: int | None,
+) -> tuple[Shard, ...]:
+    """Writes the index files in the order of the keys, those of the old artifact taken over where nothing changed."""
+    settings = current_settings()
+    old = _old_shards(target)
+    order = np.argsort(keys)
+    names = shard_names(len(keys), limit)
+    bounds = shard_bounds(keys[order], len(names))
+    shards: dict[str, Shard] = {}
+
+    def changed() -> Iterator[Piece]:
+        for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
+            places = order[begin:end]
+            halves = np.ascontiguousarray(vectors[places], np.float16)
+            _check_vectors(keys[places], halves)
+            content = content_hash(settings, keys[places], halves)
+            shards[name] = Shard(file=name, vectors=end - begin, content=content)
+            if content not in old or not writer.keep(name, target / old[content][0], old[content][1]):
+                yield name, keys[places], halves
+
+    for name, data in build_graphs(changed(), 1 if len(names) == 1 else processes or len(os.sched_getaffinity(0))):
+        writer.file(name, [data])
+    return tuple(shards[name] for name in names)
+
+
+def _old_shards(target: Path) -> dict[str, tuple[str, FileRecord]]:
+    """Content hash to name and record of the old artifact's index files; none where it cannot be read."""
+    try:
+        manifest = read_manifest(target)
+    except ArtifactError:
+        return {}
+    return {shard.content: (shard.file, manifest.files[shard.file]) for shard in manifest.shards}
+
+
+def _check_shape(vectors: npt.NDArray[np.floating], chunks: int, dimensions: int) -> None:
+    if vectors.shape != (chunks, dimensions):
+        raise BuildError(
+            "embedding",
+            f"the model gave vectors of the shape {vectors.shape} for {chunks} chunks of {dimensions} dimensions;"
+            " it is no embedding model, or not the configured one",
+        )
+
+
+def _check_vectors(keys: Keys, vectors: npt.NDArray[np.float16]) -> None:
+    for begin in range(0, len(vectors), _BLOCK):
+        norms = np.linalg.norm(vectors[begin : begin + _BLOCK].astype(np.float32), axis=1)
+        wrong = np.flatnonzero(~(np.abs(norms - 1) <= _UNIT))  # true for NaN as well
+        if len(wrong):
+            place = begin + int(wrong[0])
+            raise BuildError(
+                "embedding",
+                f"the vector of chunk {int(keys[place]):016x} has the length {float(norms[wrong[0]]):.4g}, not 1;"
+                " delete the vector cache and build again",
+            )
+
+
+# -- putting it in place ---------------------------------------------------------------------------------------------
+
+
+def _synchronise(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _put_in_place(staging: Path, target: Path) -> None:
+    """The new folder under the old one's name. At every moment one of the two stands there, whole."""
+    if not target.exists():
+        staging.rename(target)
+        _synchronise(target.parent)
+    elif _exchange(staging, target):
+        _synchronise(target.parent)
+        shutil.rmtree(staging, ignore_errors=True)  # the old one by now; where it stays, the next build removes it
+    else:
+        # A kill between these two leaves the old one set aside, where readers and the next build look for it.
+        target.rename(_aside(target))
+        staging.rename(target)
+        _synchronise(target.parent)
+        shutil.rmtree(_aside(target), ignore_errors=True)
+
+
+def _exchange(one: Path, two: Path) -> bool:
+    """Swaps two folders' names in one step, if the system can (Linux: renameat2)."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL):  # a file system or kernel without it
+        return False
+    raise OSError(code, os.strerror(code))
