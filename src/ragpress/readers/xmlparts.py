@@ -12,11 +12,14 @@ Element = Any
 
 _STRICT = re.compile(rb"""(xmlns(?::[^\s=]*)?\s*=\s*["'])http://purl\.oclc\.org/ooxml/([A-Za-z]+)/""")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+_DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[(.*?)\]\s*)?>", re.DOTALL)
+_EXTERNAL = re.compile(rb"\s+[\w.:-]+\s+(?:SYSTEM|PUBLIC)\s")
+_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[\w.:-]+;")
 _BOMS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class XmlRefused(ValueError):
-    """The XML declares a document type, which OOXML forbids (ECMA-376 part 2, 8.1.2) and entity bombs need."""
+    """The XML declares entities of its own, which Office never does (ECMA-376 part 2, 8.1.2) and bombs are made of."""
 
 
 def parse_xml(data: bytes) -> tuple[Element | None, str]:
@@ -24,18 +27,31 @@ def parse_xml(data: bytes) -> tuple[Element | None, str]:
 
     Damaged XML gives what the parser could save of it, or None where nothing. The namespaces of strict OOXML
     (ISO/IEC 29500-1 annex A) are renamed to the transitional ones of ECMA-376, which hold the same names. Comments and
-    processing instructions are left out. Raises XmlRefused for a document type declaration.
+    processing instructions are left out, and so are entities that lie outside the file: nothing is fetched. Raises
+    XmlRefused for entities that are declared inside it.
     """
     if data.startswith(_BOMS_16):
         data = _DECLARATION.sub("", data.decode("utf-16", errors="replace"), count=1).encode()
+    outside = ""
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # before the parser sees them
-        raise XmlRefused("declares a document type or entities, which Office never writes")
+        data = _without_document_type(data)
+        outside = "it refers to entities outside the file, which are not fetched"
     if b"purl.oclc.org" in data:
         data = _STRICT.sub(rb"\1http://schemas.openxmlformats.org/\2/2006/", data)
     root, fault = _parse(data)
     if root is not None and root.getroottree().docinfo.internalDTD is not None:  # in an encoding not looked at above
-        raise XmlRefused("declares a document type or entities, which Office never writes")
-    return root, fault
+        raise XmlRefused("declares a document type in an encoding that Office never writes")
+    return root, fault or outside
+
+
+def _without_document_type(data: bytes) -> bytes:
+    """The XML without its document type declaration and without references to what that declares."""
+    found = _DOCUMENT_TYPE.search(data)
+    if found is not None and all(_EXTERNAL.match(entity) for entity in (found[1] or b"").split(b"<!ENTITY")[1:]):
+        data = data[: found.start()] + data[found.end() :]
+        if b"<!DOCTYPE" not in data and b"<!ENTITY" not in data:
+            return _REFERENCE.sub(b"", data)
+    raise XmlRefused("declares entities, as a bomb does and Office never")
 
 
 def _parse(data: bytes) -> tuple[Element | None, str]:

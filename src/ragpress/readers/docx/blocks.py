@@ -50,8 +50,11 @@ class TableRow:
 
 @dataclass(slots=True)
 class Table:
+    """A table. `header` is how many of its rows are the header where that is beyond doubt, else None."""
+
     rows: list[TableRow]
     place: int
+    header: int | None = None
 
 
 Block = Paragraph | Table

@@ -7,14 +7,18 @@ the text of its points, as a list where they stand below each other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
 from ragpress.readers.docx.story import Story
+from ragpress.readers.xlsx.display import show_number
 from ragpress.readers.xmlparts import Element
 
 _SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})
 _LONGEST = 20_000  # values of one chart; Excel draws no more than 32,000 and nobody reads so many
+
+_LARGEST = 308  # powers of ten in a double
 
 
 def graphic_blocks(element: Element, story: Story) -> list[Block]:
@@ -67,11 +71,26 @@ def _points(data: Element | None) -> dict[int, str]:
 
 
 def _indexed(data: Element) -> Iterator[tuple[int, str]]:
+    numeric = next(data.iter(C + "numCache", C + "numLit"), None)
+    usual = numeric.findtext(C + "formatCode") if numeric is not None else None
     for order, point in enumerate(data.iter(C + "pt")):
+        if order >= _LONGEST:
+            return
         index = number(point.get("idx"))
         text = "".join(value.text or "" for value in point.iter(C + "v")).strip()
-        if text and order < _LONGEST:
+        if text and numeric is not None:
+            text = _shown(text, point.get("formatCode") or usual or "General")
+        if text:
             yield order if index is None else index, text
+
+
+def _shown(text: str, code: str) -> str:
+    """A cached number as its format shows it."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:  # an error value such as #N/A
+        return text
+    return show_number(value, code) if value.is_finite() and abs(value.adjusted()) < _LARGEST else text
 
 
 def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int) -> list[Block]:
@@ -82,14 +101,16 @@ def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int)
         same = [column for column in columns if column[1] == categories]
         columns = [column for column in columns if column[1] != categories]
         indexes = sorted(set(categories).union(*(values for _, _, values in same)))
-        rows = [_row(["", *(name for name, _, _ in same)], place, header=True)]
+        names = [name for name, _, _ in same]
+        rows = [_row(["", *names], place)] if any(names) else []
+        header = len(rows)
         rows += [_row([categories.get(i, ""), *(values.get(i, "") for _, _, values in same)], place) for i in indexes]
-        blocks.append(Table(rows, place))
+        blocks.append(Table(rows, place, header))
     return blocks
 
 
-def _row(texts: list[str], place: int, header: bool = False) -> TableRow:
-    return TableRow([Cell([Paragraph(text, place)], column) for column, text in enumerate(texts)], header)
+def _row(texts: list[str], place: int) -> TableRow:
+    return TableRow([Cell([Paragraph(text, place)], column) for column, text in enumerate(texts)])
 
 
 def _extended_chart(root: Element, place: int) -> list[Block]:
@@ -102,7 +123,7 @@ def _extended_chart(root: Element, place: int) -> list[Block]:
         columns.append({number(point.get("idx")) or order: point.text or "" for order, point in points})
     indexes = sorted({index for column in columns for index in column})[:_LONGEST]
     rows = [_row([column.get(index, "") for column in columns], place) for index in indexes]
-    return [*_said(texts, place), *([Table(rows, place)] if rows else [])]
+    return [*_said(texts, place), *([Table(rows, place, 0)] if rows else [])]
 
 
 def _diagram(root: Element, place: int) -> list[Block]:

@@ -25,14 +25,15 @@ def open_story(package: Package) -> tuple[Element, Story]:
     """
     part = _main_part(package)
     root = package.required_xml(part, "Word document (word/document.xml); save the file anew in Word")
-    body = root.find(W + "body")
-    if body is None:
-        body = root if root.tag == W + "document" else None
-    if body is None:
+    bodies = root.findall(W + "body")
+    if len(bodies) != 1 and root.tag == W + "document":
+        bodies = [root]  # a broken writer's second body is shown too
+    if not bodies:
         found = root.tag.rpartition("}")[2]
         raise SourceError(
             "bad-archive", f"{part} holds <{found}> and no Word document; save the file anew in Word", package.source
         )
+    body = bodies[0]
     parts = related_parts(package, part)
     styles = Styles(_root(package, parts, "styles"))
     numbering = Numbering(_root(package, parts, "numbering"), styles)

@@ -12,7 +12,7 @@ from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, pa
 from ragpress.readers.docx.inline import chosen
 from ragpress.readers.docx.names import MC, W, number, switch, value
 from ragpress.readers.docx.story import Story
-from ragpress.readers.tables import Row
+from ragpress.readers.rows import Row
 from ragpress.readers.xmlparts import Element
 
 WRAPPERS = frozenset(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ragpress.config import Config
 from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
 from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
-from ragpress.readers.tables import Row, read_table, table_units
+from ragpress.readers.rows import Row
+from ragpress.readers.tables import read_table, table_units
 from ragpress.records import Locator, Unit, UnitKind
 from ragpress.text import normalize
 
@@ -26,6 +27,7 @@ class _Heading:
     text: str
     place: int
     number: int
+    units: int  # how many units there were before it
     used: bool = False
 
 
@@ -67,7 +69,7 @@ class UnitWriter:
         self._last += 1
         self._current = self._last
         text = " ".join(normalize(block.line()).split())
-        self._path.append(_Heading(level, text, block.place, self._current))
+        self._path.append(_Heading(level, text, block.place, self._current, len(self.units)))
         self._attached(block)
 
     def _leave(self, level: int) -> None:
@@ -79,13 +81,17 @@ class UnitWriter:
                 self._keep(heading)
 
     def _keep(self, heading: _Heading) -> None:
+        """Puts a heading without a body where it stood, before the pictures below it, if there are any."""
         self.bodiless.append((heading.text, heading.place))
+        pictures = self.units[heading.units :]
+        del self.units[heading.units :]
         before = self.units[-1] if self.units else None
         if before is not None and before.headings == self._names() and before.section_number >= self._current:
             self._current = before.section_number
         elif before is not None:
             self._fresh()
         self._put("paragraph", heading.text, heading.place)
+        self.units += pictures
 
     def _fresh(self) -> None:
         """What follows belongs to the open heading but not to the units before it."""
@@ -121,10 +127,12 @@ class UnitWriter:
 
     def _table(self, table: Table) -> None:
         rows = [self._normal(row) for row in grid(table)]
+        found = read_table(rows, table.header)
         marked = header_rows(table)
-        found = read_table(rows)
-        if marked and not found.header:
+        if marked and table.header is None and not found.header:
             found = read_table(rows, marked)
+        if found.header and _repeated(rows, found.header) > 1:
+            found = read_table(rows, 0)  # what the table says over and over is no header
         if is_layout(table, self._longest, bool(found.header and len(found.rows) > 1)):
             self.write(prose(table))
             return
@@ -196,6 +204,12 @@ class UnitWriter:
 
     def _breadcrumb(self) -> str:
         return f"## {self._section()}" if self._path else ""
+
+
+def _repeated(rows: list[Row], header: tuple[str, ...]) -> int:
+    """How often the header stands among the rows once more; a Word table repeats it by itself on each page."""
+    texts = [" ".join(text.split()) for text in header]
+    return sum([" ".join(text.split()) for text in row.cells] == texts for row in rows) - 1
 
 
 def _starts(texts: list[str]) -> tuple[int, ...]:
