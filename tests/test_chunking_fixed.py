@@ -116,6 +116,14 @@ def test_a_word_longer_than_a_chunk_is_cut_between_characters_with_a_message(wor
         assert own[-1] not in "\u200c\u200d" or own[-1] == word[-1]
 
 
+def test_long_words_are_named_once_a_source() -> None:
+    document = Document(source="a.txt", units=(unit("paragraph", f"{'x' * 500} y {'z' * 500}"),))
+    _, messages = chunk_document(document, Config(max_tokens=60), characters)
+    assert [found.text for found in messages] == [
+        f"«{'x' * 20}…» and 1 more are longer than a chunk may be and cut inside; check whether it is text"
+    ]
+
+
 def test_a_letter_with_more_marks_than_a_chunk_holds_is_cut_all_the_same() -> None:
     document = Document(source="a.txt", units=(unit("paragraph", "a" + "\u0301" * 200, breadcrumb=""),))
     chunks, _ = chunk_document(document, Config(max_tokens=60, min_tokens=0), characters)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from invariants import check_chunks
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
+from ragpress.embedding import TokenCounter
+from ragpress.models import KNOWN, tokenizer_file
 from ragpress.records import Document, Locator, Unit, UnitKind
 
 
@@ -117,3 +120,18 @@ def test_every_document_keeps_the_rules(seed: int, count: Callable[[str], int]) 
     chunks, messages = chunk_document(document, config, count)
     check_chunks(document, chunks, limit, count)
     assert chunk_document(document, config, count) == (chunks, messages)
+
+
+@pytest.fixture(scope="module")
+def tokens() -> TokenCounter:
+    config = Config(offline_model="multilingual-e5-small")
+    return TokenCounter(tokenizer_file(config, Path()), KNOWN[config.model].document_prefix)
+
+
+@pytest.mark.parametrize("seed", range(60, 80))
+def test_every_document_keeps_the_rules_by_the_model_s_own_tokens(seed: int, tokens: TokenCounter) -> None:
+    make = Maker(seed)
+    document = make.document()
+    limit = make.random.choice([32, 64, 384, 512])
+    chunks, _ = chunk_document(document, Config(max_tokens=limit, min_tokens=24), tokens)
+    check_chunks(document, chunks, limit, tokens.exact)

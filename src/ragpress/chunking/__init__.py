@@ -98,12 +98,12 @@ def _linked(source: str, drafts: Sequence[Draft]) -> tuple[Chunk, ...]:
 
 def _messages(source: str, budget: Budget) -> tuple[Message, ...]:
     found = []
-    for code, texts, what in (
-        ("long-word", budget.long_words, "without a space where one could be cut; check whether it is text"),
-        ("long-heading", budget.long_headings, "too long to stand above each chunk, shortened there; shorten it"),
+    for code, texts, what, advice in (
+        ("long-word", budget.long_words, "longer than a chunk may be and cut inside", "check whether it is text"),
+        ("long-heading", budget.long_headings, "too long to stand above each chunk", "shorten it"),
     ):
         if texts:
             first, place = next(iter(texts.items()))
-            more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-            found.append(message("warning", code, f"«{first[:40]}…»{more} is {what}", source, place))
+            more = f" and {len(texts) - 1} more are" if len(texts) > 1 else " is"
+            found.append(message("warning", code, f"«{first[:40]}…»{more} {what}; {advice}", source, place))
     return tuple(found)

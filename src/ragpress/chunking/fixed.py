@@ -80,7 +80,8 @@ def cut(
             before, taken, used, free = taken, [], 0, next_room
             feed.put([atom])
             continue
-        budget.long_words.setdefault(text[atom.start : atom.start + 20], place)
+        if not text[atom.start - 1 : atom.start].strip():  # its beginning, not a later piece of it
+            budget.long_words.setdefault(text[atom.start : atom.start + 20], place)
         end = longest_beginning(text, atom.start, atom.end, free - used, budget)
         taken.append(Atom(atom.start, end, free - used, INSIDE))
         used = free
