@@ -14,6 +14,7 @@ from ragpress.records import Chunk, Document, Gap, Locator
 MAX_GAPS = 10
 _SNIPPET = 120
 _DIVIDED = 100  # characters from which on a single word may be divided between chunks
+_HEADER = re.compile(r"^[^:\n]*: ", re.MULTILINE)
 _MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
 
 
@@ -73,7 +74,7 @@ def compare_pieces(
     return Balance(
         visible=visible.total() + formulas - spared.total(),
         missing=short.total(),
-        doubled=count_doubled(owned, visible, repeatable),
+        doubled=count_doubled(chunks, visible, repeatable, plain),
         gaps=_gaps(pieces, short, owned) if short else [],
     )
 
@@ -106,9 +107,17 @@ def _rows_of(chunk: Chunk) -> Iterable[int]:
     return range(place.start, place.end + 1) if place.unit == "R" else ()
 
 
-def count_doubled(owned: Iterable[str], visible: Counter[str], repeatable: set[str]) -> int:
-    """How many words the chunks hold more often than the source shows them, labels and numbers aside."""
-    found = Counter(words(_MARKER.sub("", "\n".join(owned))))
+def count_doubled(
+    chunks: Iterable[Chunk], visible: Counter[str], repeatable: set[str], plain: Callable[[str], str] = str
+) -> int:
+    """How many words the chunks hold more often than the source shows them.
+
+    Labels, numbers and the headers in front of the values of table rows aside.
+    """
+    found: Counter[str] = Counter()
+    for chunk in chunks:
+        text = (_HEADER if chunk.content_type == "table_row" else _MARKER).sub("", own_text(chunk))
+        found.update(words(plain(text)))
     return sum(
         count - visible[word]
         for word, count in found.items()

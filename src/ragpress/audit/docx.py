@@ -46,8 +46,9 @@ _HEADER_ROWS = 4  # of a table; no header is taller
 class _Package(msgspec.Struct):
     """One Word file on its way to Visible.
 
-    `notes` are those that the text refers to, with the place. `whole_fields` are the marks of the fields in the current
-    story that have an end; `open_fields` tells of the open ones, the innermost last, whether their result is reached.
+    `notes` are those that the text refers to, with the place, `repeated_notes` those of table headers. `whole_fields`
+    are the marks of the fields in the current story that have an end; `open_fields` tells of the open ones, the innermost
+    last, whether their result is reached.
     """
 
     source: str
@@ -57,6 +58,7 @@ class _Package(msgspec.Struct):
     hidden_styles: frozenset[str] = frozenset()
     links: dict[str, tuple[str, str]] = {}
     notes: dict[tuple[str, str], str] = {}
+    repeated_notes: set[tuple[str, str]] = set()
     whole_fields: set[Element] = set()
     open_fields: list[bool] = []
 
@@ -67,17 +69,16 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     package = _Package(source, depth, parts, Visible())
     main = parts.main("word/document.xml")
     root = parts.tree(main)
-    body = root.find(W + "body") if root is not None else None
-    if body is None:
+    if root is None:
         return package.seen
     package.links = parts.links(main)
     package.hidden_styles = hidden_styles(_linked_tree(package, "styles"))
-    prune(body, package.hidden_styles, package.seen)
-    package.whole_fields = _whole_fields(body)
-    for number, block in enumerate(_blocks(body), start=1):
+    prune(root, package.hidden_styles, package.seen)
+    package.whole_fields = _whole_fields(root)
+    for number, block in enumerate(_blocks(root), start=1):
         _read_block(block, f"B{number}", package)
     _read_notes(package)
-    _read_headers(body, package)
+    _read_headers(root, package)
     _count_comments(package)
     _collect_labels(package)
     return package.seen
@@ -115,6 +116,8 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
     """Adds the text below `root`, which is pruned."""
     if root.tag == W + "altChunk":
         _read_embedded_file(root, place, package)
+    for table in root.iter(W + "tbl"):
+        _collect_repeatable(table, package)
     formulas = list(root.iter(M + "oMath"))
     for formula in formulas:
         formula.getparent().replace(formula, etree.Element(_SPACES[0]))
@@ -126,22 +129,28 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
     for drawing in root.iter(*_DESCRIBED):
         for name in ("descr", "title", "alt"):  # nobody sees it, but it may be indexed
             package.seen.repeatable.update(words(drawing.get(name) or ""))
-    for table in root.iter(W + "tbl"):
-        _collect_repeatable(table, package.seen)
+    for entry in root.iter(W + "listEntry"):  # of a form; which one is chosen matters little here
+        package.seen.repeatable.update(words(entry.get(W + "val") or ""))
     package.seen.pieces += [Piece(text, place) for text in _flat(root, place, package) if text.strip()]
     package.seen.pieces += [Piece(" ".join(texts(formula, *TEXTS)), place, formula=True) for formula in formulas]
     for box in floating:
         _read_story(box, place, package)
 
 
-def _collect_repeatable(table: Element, seen: Visible) -> None:
-    """The words of header rows and vertically merged cells, which every row's chunk may repeat."""
+def _collect_repeatable(table: Element, package: _Package) -> None:
+    """The words and notes of header rows and vertically merged cells, which every row's chunk may repeat."""
     rows = list(table.iterchildren(W + "tr"))
     repeated = [row for row in rows if row.find(f"{W}trPr/{W}tblHeader") is not None]
     merged = (mark.getparent().getparent() for row in rows for mark in row.iterfind(f"{W}tc/{W}tcPr/{W}vMerge"))
     for element in (*rows[:_HEADER_ROWS], *repeated, *merged):
         for paragraph in element.iter(W + "p"):
-            seen.repeatable.update(words("".join(texts(paragraph, *TEXTS))))
+            package.seen.repeatable.update(words("".join(texts(paragraph, *TEXTS))))
+        package.repeated_notes.update(map(_note_key, element.iter(*_NOTES)))
+
+
+def _note_key(reference: Element) -> tuple[str, str]:
+    """The kind of the part that a note stands in, and the note's id."""
+    return "footnotes" if reference.tag == _NOTES[0] else "endnotes", reference.get(W + "id") or ""
 
 
 def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
@@ -160,8 +169,7 @@ def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
                 yield "".join(buffer)
                 buffer.clear()
         elif tag in _NOTES:
-            kind = "footnotes" if tag == _NOTES[0] else "endnotes"
-            package.notes.setdefault((kind, element.get(W + "id") or ""), place)
+            package.notes.setdefault(_note_key(element), place)
         elif tag == W + "noBreakHyphen":
             buffer.append("-")
         elif tag == W + "sym":
@@ -222,48 +230,57 @@ def _read_notes(package: _Package) -> None:
     for kind in ("footnotes", "endnotes"):
         root = _linked_tree(package, kind)
         for note in root if root is not None else ():
-            place = wanted.get((kind, note.get(W + "id") or ""))
-            if place is not None:
+            key = kind, note.get(W + "id") or ""
+            if key in wanted:
                 prune(note, package.hidden_styles, package.seen)
-                _read_story(note, place, package)
+                if key in package.repeated_notes:
+                    package.seen.repeatable.update(words("\n".join(texts(note, *TEXTS))))
+                _read_story(note, wanted[key], package)
 
 
-def _read_headers(body: Element, package: _Package) -> None:
-    """Adds the paragraphs of the page headers and footers that are in use, each once, without page numbers."""
-    settings = _linked_tree(package, "settings")
-    even = settings is not None and any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
-    used: dict[str, str] = {}
-    for section in body.iter(W + "sectPr"):
-        title = section.find(W + "titlePg")
-        for link in section.iterchildren(W + "headerReference", W + "footerReference"):
-            kind = link.get(W + "type")
-            if (kind == "first" and (title is None or not is_on(title))) or (kind == "even" and not even):
-                continue
-            _, name = package.links.get(link.get(R + "id") or "", ("", ""))
-            if name:
-                used.setdefault(name, "header" if link.tag == W + "headerReference" else "footer")
+def _read_headers(root: Element, package: _Package) -> None:
+    """Adds the paragraphs of the page headers and footers that are printed, each once, without page numbers."""
+    seen, links = package.seen, package.links
     told: set[tuple[str, ...]] = set()
-    own_links = package.links
-    for name, place in used.items():
-        root = package.parts.tree(name)
-        if root is None:
+    for name, (place, printed) in _headers(root, package).items():
+        tree = package.parts.tree(name)
+        if tree is None:
             continue
         package.links = package.parts.links(name)
-        already = len(package.seen.pieces)
-        prune(root, package.hidden_styles, package.seen)
-        remove_page_numbers(root, package.seen)
-        _read_story(root, place, package)
-        found = package.seen.pieces[already:]
-        del package.seen.pieces[already:]
+        already = len(seen.pieces)
+        prune(tree, package.hidden_styles, seen)
+        remove_page_numbers(tree, seen)
+        _read_story(tree, place, package)
+        found = seen.pieces[already:]
+        del seen.pieces[already:]
         for piece in found:
             said = tuple(words(piece.text))
-            package.seen.repeatable.update(said)
-            if is_page_number(said):
-                package.seen.leave_out("page-number", [piece.text])
-            elif said not in told:
+            seen.repeatable.update(said)
+            if is_page_number(piece.text):
+                seen.leave_out("page-number", [piece.text])
+            elif printed and said not in told:
                 told.add(said)
-                package.seen.pieces.append(Piece(piece.text, place))
-    package.links = own_links
+                seen.pieces.append(piece)
+    package.links = links
+
+
+def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
+    """The header and footer parts, with what they are and whether they are printed on any page."""
+    settings = _linked_tree(package, "settings")
+    even = settings is not None and any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
+    found: dict[str, tuple[str, bool]] = {}
+    for section in root.iter(W + "sectPr"):
+        title = section.find(W + "titlePg")
+        printed = {"first": title is not None and is_on(title), "even": even}
+        if section.getparent().tag == W + "sectPrChange":
+            continue
+        for link in section.iterchildren(W + "headerReference", W + "footerReference"):
+            _, name = package.links.get(link.get(R + "id") or "", ("", ""))
+            if name:
+                place = "header" if link.tag == W + "headerReference" else "footer"
+                before = found.get(name, (place, False))
+                found[name] = (before[0], before[1] or printed.get(link.get(W + "type") or "", True))
+    return found
 
 
 def _count_comments(package: _Package) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ragpress.audit.names import CX, MC, OFF, TEXTS, WP, A, C, D, V, W
 from ragpress.audit.package import Element
-from ragpress.audit.visible import Visible
+from ragpress.audit.visible import Visible, words
 
 _SHOWN = (*TEXTS, C + "chart", CX + "chart", D + "relIds", V + "textpath", V + "imagedata", A + "blip")
 _PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
+_PAGE_NUMBER = "\ue001"  # a private character, no part of a word
 _BESIDE = 3  # words that a line with a page number may have without saying anything of its own
 _MARKS = (W + "rPr", W + "numPr", W + "tcPr")  # what holds w:del as a mark on itself
 _HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
@@ -73,7 +74,7 @@ def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
 
 
 def remove_page_numbers(root: Element, seen: Visible) -> None:
-    """Blanks the page numbers in a header or footer, so that those of several headers do not make them differ."""
+    """Replaces the page numbers in a header or footer by a mark, for on each page they are others."""
     for mark in list(root.iter(W + "fldSimple", W + "instrText")):
         code = (mark.get(W + "instr") if mark.tag == W + "fldSimple" else mark.text) or ""
         paragraph = next(mark.iterancestors(W + "p"), None)
@@ -81,13 +82,14 @@ def remove_page_numbers(root: Element, seen: Visible) -> None:
             continue
         for text in list(mark.iter(W + "t")) if mark.tag == W + "fldSimple" else _result(mark, paragraph):
             seen.leave_out("page-number", [text.text or ""])
-            text.text = "0"
+            text.text = _PAGE_NUMBER
 
 
-def is_page_number(said: Sequence[str]) -> bool:
-    """Whether a line of a header or footer only tells which page or date it is: a number and few words beside it."""
+def is_page_number(line: str) -> bool:
+    """Whether a line of a header or footer only tells the page or date: a number and few words beside it."""
+    said = words(line)
     beside = [word for word in said if word.isalpha()]
-    return len(beside) < len(said) and len(beside) <= _BESIDE
+    return len(beside) <= _BESIDE and (len(beside) < len(said) or _PAGE_NUMBER in line)
 
 
 def _result(code: Element, paragraph: Element) -> list[Element]:

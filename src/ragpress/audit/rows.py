@@ -64,7 +64,7 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], lef
             said = words(piece.text)
             balance.visible += len(said)
             visible.update(said)
-    balance.doubled = count_doubled([own_text(chunk) for chunk in chunks], visible, repeatable)
+    balance.doubled = count_doubled(chunks, visible, repeatable)
     return balance
 
 
