@@ -43,8 +43,9 @@ def whole(block: Block, size: int, budget: Budget) -> Part:
 def pieces(block: Block, sizes: Sequence[int], budget: Budget) -> Iterator[Part]:
     """A block that is too long, in pieces. `sizes` are its units' sizes."""
     long = _LongBlock(block, budget)
+    place = block.units[0].locator.to(block.units[-1].locator)
     before: Piece | None = None
-    for piece in cut(long.text, long.atoms(sizes), long.breaks(), budget, long.room, block.units[0].locator):
+    for piece in cut(long.text, long.atoms(sizes), long.breaks(), budget, long.room, place):
         yield long.part(piece, before)
         before = piece
 
@@ -79,7 +80,7 @@ class _LongBlock:
             if header and body:
                 header_size = self.budget.size(header)
                 yield Atom(start, start + len(header), header_size, glued=header_size <= most)
-                start, size = end - len(body), size - header_size
+                start, size = end - len(body), max(1, size - header_size)
             yield Atom(start, end, size, glued=number < self.leads and leading <= most)
             leading -= sizes[number]
 
