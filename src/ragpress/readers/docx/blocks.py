@@ -19,7 +19,6 @@ class Paragraph:
     text: str
     place: int
     label: str = ""
-    gap: str = " "  # between label and text
     level: int | None = None
     depth: int | None = None
     title: bool = False
@@ -29,7 +28,7 @@ class Paragraph:
 
     def line(self) -> str:
         """The text with its label in front."""
-        return f"{self.label}{self.gap}{self.text}".strip() if self.label else self.text
+        return f"{self.label} {self.text}".strip() if self.label else self.text
 
 
 @dataclass(slots=True)

@@ -121,7 +121,7 @@ def _finished(line: Line, properties: _Properties, story: Story) -> list[Block]:
     if paragraph.text or not (properties.hidden_end or properties.continues):
         label = story.numbering.label(properties.list_, properties.style)
         if label is not None:
-            paragraph.label, paragraph.gap, paragraph.depth = label.text, label.gap, label.depth
+            paragraph.label, paragraph.depth = label.text, label.depth
     level = properties.style.level if properties.outline is None else properties.outline
     if level is not None and level < 9 and len(paragraph.text) <= _TOO_LONG_FOR_A_HEADING:
         paragraph.level = level

@@ -13,7 +13,6 @@ from ragpress.readers.xmlparts import Element
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9
-_GAPS = {"nothing": "", "space": " ", "tab": " "}
 BULLET = "-"
 
 
@@ -25,7 +24,6 @@ class Level:
     kind: str = "decimal"
     pattern: str = ""
     text: str = ""
-    gap: str = " "
     legal: bool = False
     restart: int | None = None
     style: str = ""
@@ -45,7 +43,6 @@ class _List:
 @dataclass(frozen=True, slots=True)
 class Label:
     text: str
-    gap: str
     depth: int
 
 
@@ -81,8 +78,8 @@ class Numbering:
         level = found.levels.get(depth, Level())
         self._count(identifier or "", found, depth)
         if level.hidden:
-            return Label("", "", depth)
-        return Label(self._text(found, level, depth), level.gap, depth)
+            return Label("", depth)
+        return Label(self._text(found, level, depth), depth)
 
     def _linked_level(self, found: _List, style: ParagraphStyle) -> int:
         """The level linked to the paragraph's style or to the nearest base of it, else the one that the style names."""
@@ -177,7 +174,6 @@ def _read_level(element: Element) -> tuple[int, Level]:
         kind=(form.get(VAL) if form is not None else None) or "decimal",
         pattern=(form.get(W + "format") if form is not None else None) or "",
         text=value(element, W + "lvlText") or "",
-        gap=_GAPS.get(value(element, W + "suff") or "tab", " "),
         legal=bool(switch(element, W + "isLgl")),
         restart=number(value(element, W + "lvlRestart")),
         style=value(element, W + "pStyle") or "",
