@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository_maker import artifact_bytes, build, chunks, environment, failing, make_repository, write_source
+from repository_maker import artifact_bytes, build, chunks, environment, failing, make_repository, write_source
 
 ONE = "# Клиника\n\n## Запись\n\nЗаписаться можно по телефону или на сайте.\n\n## Оплата\n\nКартой или наличными.\n"
 TWO = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، پلاک ۱۲.\n"

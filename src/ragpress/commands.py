@@ -139,7 +139,7 @@ def _shown(number: int, hit: Hit) -> str:
 
 def verify(options: argparse.Namespace) -> int:
     """Checks every file of an artifact against its index.json, and all of them against each other."""
-    from ragpress.artifact import verify_artifact
+    from ragpress.opening import verify_artifact
 
     manifest = verify_artifact(options.folder)
     counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 
@@ -25,6 +26,10 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         if group not in self._groups:
             self._groups.add(group)
             print(f"ragpress: {group}", file=sys.stderr, flush=True)
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        if not isinstance(fail, UnmetDependency):  # what could not begin is no error of its own
+            super().add_failure(task, fail)
 
     def skip_uptodate(self, task: object) -> None:
         """Nothing: what is up to date is told once, at the end."""

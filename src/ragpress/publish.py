@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ragpress.build import is_merged, merged_chunks, say
+from msgspec.structs import replace
+
+from ragpress.artifact import model_record
+from ragpress.build import is_merged, merged_chunks, merged_documents, say
 from ragpress.choice import artifact_choice, keep_choice, sticky_name
-from ragpress.errors import message, render
+from ragpress.errors import BuildError, message, render
 from ragpress.lock import read_lock
-from ragpress.manifest import read_chunks
-from ragpress.models import ModelFile, locked_file, resolve
+from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_documents, replace_file
+from ragpress.models import ModelFile, known_model, locked_file, resolve, tokenizer_file
 from ragpress.progress import progress
 from ragpress.repository import Repository, file_stamp, fingerprint, tool_fingerprint, tree_stamp
 from ragpress.vectors import VectorCache, vector_keys
+from ragpress.writing import write_artifact
 
 Say = Callable[[str], None]
+_CHUNKING = (
+    "max_tokens",
+    "min_tokens",
+    "overlap_sentences",
+    "strategy",
+    "breakpoint_percentile",
+    "extra_h1",
+    "excluded_section_headings",
+    "detect_qa",
+)
+"""Settings that index.json quotes."""
 
 
 def _publish_stamp(repository: Repository) -> str:
@@ -95,3 +110,42 @@ def _embed_missing(
             ),
             progress=advance,
         )
+
+
+def publish(repository: Repository, tell: Say = say) -> None:
+    """Writes the artifact of the merged chunks and their vectors, in one step in the place of the old one."""
+    config = repository.config
+    chunks = read_chunks(merged_chunks(repository))
+    with VectorCache(repository.vectors, tell) as cache:
+        # What `embed` did a moment ago is found done here; what another process pruned since is made again.
+        file = _embed(repository, cache, {chunk.text: chunk.chunk_id for chunk in chunks}, lambda _: None)
+        keys = vector_keys(file, (chunk.text for chunk in chunks))
+        vectors, absent = cache.matrix(keys, file.dimensions)
+        if absent:
+            name = chunks[absent[0]].chunk_id
+            raise BuildError("embedding", f"the vector of chunk {name} is gone from the cache; build again")
+        engines = cache.engines(keys)
+    extra = 0
+    if file.model.name != config.model:
+        # Exact: the prefix ends with a space, which no token of the shared vocabulary crosses.
+        extra = prefix_tokens(repository, file.model.document_prefix) - prefix_tokens(
+            repository, known_model(config.model).document_prefix
+        )
+    write_artifact(
+        repository.artifact,
+        chunks=((chunk.chunk_id, encode_chunk(replace(chunk, tokens=chunk.tokens + extra))) for chunk in chunks),
+        documents=(encode_document(entry) for entry in read_documents(merged_documents(repository))),
+        vectors=vectors,
+        model=model_record(file),
+        engines=engines,
+        chunking={name: getattr(config, name) for name in _CHUNKING},
+    )
+    replace_file(repository.build / "published", _publish_stamp(repository).encode())
+    tell(f"ragpress: {config.build}/kb holds {len(chunks)} chunks, embedded by {file.model.name}")
+
+
+def prefix_tokens(repository: Repository, prefix: str) -> int:
+    """Tokens of a prefix and the special ones, by the vocabulary that chunks are counted with."""
+    from ragpress.embedding import TokenCounter
+
+    return TokenCounter(tokenizer_file(repository.config, repository.root), prefix).overhead
