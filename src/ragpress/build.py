@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ragpress.choice import allowed
+from ragpress.choice import allowed, sticky_name
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.golden import remove_empty_parents
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
@@ -26,8 +26,10 @@ from ragpress.repository import (
     Found,
     Repository,
     chunking_fingerprint,
+    file_stamp,
     find_sources,
     fingerprint,
+    tool_fingerprint,
     tree_stamp,
 )
 from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
@@ -229,3 +231,23 @@ def remove_orphans(repository: Repository, present: set[str]) -> None:
             if path.is_file() and path.relative_to(folder).as_posix().removesuffix(suffix) not in present:
                 path.unlink()
                 remove_empty_parents(folder, path.parent)
+
+
+# -- publish (publish.py does it, with the heavy libraries) -----------------------------------------------------------
+
+
+def published_stamp(repository: Repository) -> str:
+    """Over all that decides the artifact, and the artifact's files as they stand. Raises OSError before a merge."""
+    config = repository.config
+    own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
+    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, config.reproducible)
+    merged = (repository.build / "merged" / "stamp").read_text()
+    return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
+
+
+def is_published(repository: Repository) -> bool:
+    """Whether the artifact stands as it was last written, and is made from what there is now."""
+    try:
+        return is_merged(repository) and (repository.build / "published").read_text() == published_stamp(repository)
+    except OSError:
+        return False

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ragpress.artifact import model_record
-from ragpress.build import is_merged, merged_chunks, merged_documents, say
+from ragpress.build import merged_chunks, merged_documents, published_stamp, say
 from ragpress.choice import artifact_choice, keep_choice, sticky_name
 from ragpress.errors import BuildError, message, render
 from ragpress.lock import read_lock
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_documents, replace_file
 from ragpress.models import ModelFile, known_model, locked_file, resolve, tokenizer_file
 from ragpress.progress import progress
-from ragpress.repository import Repository, file_stamp, fingerprint, tool_fingerprint, tree_stamp
+from ragpress.repository import Repository
 from ragpress.vectors import VectorCache, vector_keys
 from ragpress.writing import write_artifact
 
@@ -30,22 +30,6 @@ _CHUNKING = (
     "detect_qa",
 )
 """Settings that index.json quotes."""
-
-
-def _publish_stamp(repository: Repository) -> str:
-    config = repository.config
-    own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
-    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, config.reproducible)
-    merged = (repository.build / "merged" / "stamp").read_text()
-    return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
-
-
-def is_published(repository: Repository) -> bool:
-    """Whether the artifact stands as it was last written, and is made from what there is now."""
-    try:
-        return is_merged(repository) and (repository.build / "published").read_text() == _publish_stamp(repository)
-    except OSError:
-        return False
 
 
 def embed(repository: Repository, tell: Say = say) -> None:
@@ -140,7 +124,7 @@ def publish(repository: Repository, tell: Say = say) -> None:
         engines=engines,
         chunking={name: getattr(config, name) for name in _CHUNKING},
     )
-    replace_file(repository.build / "published", _publish_stamp(repository).encode())
+    replace_file(repository.build / "published", published_stamp(repository).encode())
     tell(f"ragpress: {config.build}/kb holds {len(chunks)} chunks, embedded by {file.model.name}")
 
 

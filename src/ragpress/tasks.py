@@ -22,7 +22,7 @@ from typing import Any
 from doit.exceptions import TaskFailed
 from doit.tools import config_changed
 
-from ragpress import build, publish, review
+from ragpress import build, review
 from ragpress.doit_reporter import Reporter
 from ragpress.errors import BuildError
 from ragpress.repository import chunking_fingerprint, find_sources, open_repository
@@ -103,6 +103,21 @@ def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]
     return run
 
 
+# The last stages load numpy and usearch, which a build with nothing to do must not.
+
+
+def _embed() -> None:
+    from ragpress.publish import embed
+
+    embed(REPOSITORY)
+
+
+def _publish() -> None:
+    from ragpress.publish import publish
+
+    publish(REPOSITORY)
+
+
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     settings = chunking_fingerprint(REPOSITORY)
@@ -134,8 +149,8 @@ def task_embed() -> Task:
     """Embed the texts that no vector exists for"""
     return {
         "task_dep": ["merge"],
-        "uptodate": [lambda: publish.is_published(REPOSITORY)],
-        "actions": [(_action(publish.embed), [REPOSITORY])],
+        "uptodate": [lambda: build.is_published(REPOSITORY)],
+        "actions": [_action(_embed)],
     }
 
 
@@ -143,8 +158,8 @@ def task_index() -> Task:
     """Write the artifact, build/kb/"""
     return {
         "task_dep": ["embed"],
-        "uptodate": [lambda: publish.is_published(REPOSITORY)],
-        "actions": [(_action(publish.publish), [REPOSITORY])],
+        "uptodate": [lambda: build.is_published(REPOSITORY)],
+        "actions": [_action(_publish)],
         "clean": [lambda: shutil.rmtree(REPOSITORY.build, ignore_errors=True)],
     }
 
