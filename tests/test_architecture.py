@@ -113,9 +113,7 @@ def test_a_library_has_its_owners_and_a_heavy_one_is_imported_where_used(path: P
 
 
 def test_no_module_outgrows_one_subject() -> None:
-    long = {
-        path.name: lines for path in modules() if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 320
-    }
+    lines = {path.name: path.read_bytes().count(b"\n") for path in modules()}
     assert {name: count for name, count in lines.items() if count > 320} == {}
 
 
