@@ -8,7 +8,6 @@ import os
 import threading
 import warnings
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from ragpress.errors import ModelError
@@ -41,9 +40,9 @@ def unreachable() -> str:
         from huggingface_hub import get_session
 
         try:
-            # The client's own session, for the same proxies and certificates. Any answer will do.
-            get_session().head(endpoint, timeout=PROBE_SECONDS, follow_redirects=False)
-            reasons.append("")
+            # The client's own session, for the same proxies and certificates.
+            status = get_session().head(endpoint, timeout=PROBE_SECONDS, follow_redirects=False).status_code
+            reasons.append(f"it answers {status}" if status >= 500 else "")
         except Exception as error:  # the client's transport has its own family of exceptions
             reasons.append(_plain(error))
 
@@ -57,30 +56,48 @@ def unreachable() -> str:
 def fetch(repository: str, file: str, revision: str = "") -> Path:
     """Fetches the file into the user's cache, with a progress bar on a terminal. Raises ModelError."""
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
     log = logging.getLogger("huggingface_hub")
     before = log.level
-    log.setLevel(logging.CRITICAL)  # what goes wrong is said below, in one line
+    log.setLevel(logging.CRITICAL)  # what goes wrong is said in one line
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Path(hf_hub_download(repository, file, revision=revision or None, endpoint=_endpoint()))
-    except GatedRepoError:
-        reason = "access must be granted first; log in with `hf auth login`, or set model_path"
-    except EntryNotFoundError:
-        reason = "it is not there; correct model_file"
-    except RepositoryNotFoundError:
-        reason = "the repository is not there or not public; check HF_ENDPOINT and HF_TOKEN, or set model_path"
-    except HfHubHTTPError as error:
-        reason = f"the hub answered {error.response.status_code}; try again later, or set model_path"
+    except ModelError:
+        raise
     except Exception as error:  # the client's families of exceptions differ by transport and version
-        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise ModelError("disk", f"{file} cannot be fetched: the disk is full; free some space") from None
-        reason = f"{_plain(error)}; try again, or set model_path"
+        raise _failure(f"{file} of {repository}", error) from None
     finally:
         log.setLevel(before)
-    raise ModelError("model", f"{file} of {repository} cannot be fetched: {reason}")
+
+
+def _failure(what: str, error: BaseException) -> ModelError:
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RemoteEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
+
+    if isinstance(error, LocalEntryNotFoundError) and error.__cause__ is not None:
+        error = error.__cause__  # the client's way of saying that asking the hub failed
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return ModelError("disk", f"{what} cannot be fetched: the disk is full; free some space")
+    if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
+        return ModelError("disk", f"{what} cannot be fetched: {error.strerror}: {Path(error.filename).name}")
+    if isinstance(error, GatedRepoError):
+        reason = "access has to be granted first; log in with `hf auth login`, or set model_path"
+    elif isinstance(error, RemoteEntryNotFoundError):
+        reason = "the hub has no such file; correct model_file"
+    elif isinstance(error, RepositoryNotFoundError):
+        reason = "the hub has no such public repository; check HF_ENDPOINT and HF_TOKEN, or set model_path"
+    elif isinstance(error, HfHubHTTPError):
+        reason = f"the hub answered {error.response.status_code}; try again later, or set model_path"
+    else:
+        reason = f"{_plain(error)}; try again, or set model_path"
+    return ModelError("model", f"{what} cannot be fetched: {reason}")
 
 
 def _endpoint() -> str:
@@ -94,6 +111,6 @@ def _endpoint() -> str:
     return endpoint.rstrip("/")
 
 
-def _plain(error: Any) -> str:
+def _plain(error: BaseException) -> str:
     words = " ".join(str(error).split()).rstrip(".")
     return f"{type(error).__name__}: {words[:200]}" if words else type(error).__name__

