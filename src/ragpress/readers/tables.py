@@ -151,8 +151,7 @@ def _place(row: Row, header: Sequence[str]) -> tuple[str, Row, tuple[int, ...]]:
 def _unused(table: Table) -> list[str]:
     """The names of columns in which no row has a value: without rows to stand in, they would be lost."""
     used = {column for row in table.rows for column in row.filled()}
-    shown = {table.header[column] for column in used if column < len(table.header)}
-    return [name for column, name in enumerate(table.header) if name and column not in used and name not in shown]
+    return [name for column, name in enumerate(table.header) if name and column not in used]
 
 
 def _own_texts(row: Row) -> list[str]:
@@ -174,7 +173,7 @@ def _is_band(row: Row, width: int) -> bool:
 
 def _repeats(row: Row, header: Sequence[str]) -> bool:
     """A header row printed again, as on every page of an export."""
-    return tuple(map(one_line, row.cells)) == tuple(header) and bool(header)
+    return len(row.filled()) > 1 and tuple(map(one_line, row.cells)) == tuple(header)
 
 
 def _leading_titles(rows: Sequence[Row]) -> int:

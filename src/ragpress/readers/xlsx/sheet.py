@@ -7,8 +7,10 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import NamedTuple
 
+from ragpress.errors import SourceError
 from ragpress.readers.package import Package
 from ragpress.readers.xlsx.display import show_number, show_text
 from ragpress.readers.xlsx.stream import Element, child, local, stream
@@ -17,6 +19,9 @@ from ragpress.readers.xlsx.styles import Styles
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The size of a sheet in Excel; what claims to lie beyond is taken to follow what came before it."""
+
+MAX_TEXT = 1 << 26
+"""Characters that all cells together may show: one long shared string in every cell would fill any memory."""
 
 _EXACT_DIGITS = 40
 _EXACT_EXPONENT = 400
@@ -61,6 +66,7 @@ class Book:
     styles: Styles
     date1904: bool
     shown: dict[tuple[str, int], str] = field(default_factory=dict)
+    characters: int = 0
 
 
 _REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
@@ -78,6 +84,9 @@ def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
         if kind == "row":
             row = _number(element.get("r"), MAX_ROW) or row + 1
             _read_row(element, row, content, book)
+            if book.characters > MAX_TEXT:
+                found = f"its cells hold over {MAX_TEXT // 1_000_000} million characters; split the file"
+                raise SourceError("too-large", found, package.source)
         elif kind == "col":
             if is_on(element.get("hidden")):
                 first, last = _number(element.get("min"), MAX_COLUMN), _number(element.get("max"), MAX_COLUMN)
@@ -143,12 +152,11 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
     for cell in element:
         if local(cell) != "c":
             continue
-        found = _REFERENCE.fullmatch(cell.get("r") or "")
-        given = column_number(found[1]) if found else 0
-        column = given if 0 < given <= MAX_COLUMN else column + 1
+        column = _column(cell.get("r")) or column + 1
         style = int(cell.get("s") or 0) if (cell.get("s") or "0").isdecimal() else 0
         text = _text(cell, style, row, content, book)
         if text:
+            book.characters += len(text)
             # Two cells at one place are damage: nothing may be lost of either.
             texts[column] = f"{texts[column]}\n{text}" if column in texts else text
             bold = bold and style < len(book.styles.bold) and book.styles.bold[style]
@@ -159,6 +167,17 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
             content.bold.add(row)
         if filled:
             content.filled.add(row)
+
+
+@lru_cache(maxsize=MAX_COLUMN)
+def _letters_column(letters: str) -> int:
+    number = column_number(letters) if letters.isalpha() and letters.isascii() and len(letters) < 4 else 0
+    return number if number <= MAX_COLUMN else 0
+
+
+def _column(reference: str | None) -> int:
+    """The column of a cell's address, or 0 for none."""
+    return _letters_column(reference.rstrip("0123456789").strip("$")) if reference else 0
 
 
 def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book) -> str:
