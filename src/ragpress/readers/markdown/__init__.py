@@ -1,0 +1,53 @@
+"""Reads Markdown: front matter, sections at H1 and H2, and what an editor wrote in between, as written."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from ragpress.config import Config
+from ragpress.errors import SourceError, message
+from ragpress.readers.markdown.blocks import Comment, read_blocks
+from ragpress.readers.markdown.front_matter import read_front_matter
+from ragpress.readers.markdown.sections import assemble
+from ragpress.records import Document, LeftOut, Locator, Message
+from ragpress.text import decode, normalize
+
+
+def read_markdown(data: bytes, source: str, config: Config) -> Document:
+    """The document in a Markdown file. Locators are lines of the file, front matter counted.
+
+    Raises SourceError: bad-encoding, front-matter, empty-source (no visible text at all).
+    """
+    decoded = decode(data, source)
+    lines = normalize(decoded.text).split("\n")
+    front = read_front_matter(lines, source)
+    blocks, comments = read_blocks("\n".join(lines[front.lines :]))
+    if not blocks:
+        below = " below its front matter" if front.lines else ""
+        raise SourceError("empty-source", f"the file has no text{below}; write some or remove the file", source)
+    blocks = [block._replace(start=block.start + front.lines, end=block.end + front.lines) for block in blocks]
+    title = _title(front.values) or next((block.text for block in blocks if block.level == 1 and block.text), "")
+    name = _title(front.values) or normalize(PurePosixPath(source).stem)
+    units, messages, left_out = assemble(blocks, name, config, source)
+    return Document(
+        source=source,
+        title=title or name,
+        front_matter=front.values,
+        units=units,
+        messages=(*decoded.messages, *front.messages, *messages, *_warnings(comments, front.lines, source)),
+        left_out=(*left_out, *(LeftOut("comment", each.text, _place(each, front.lines)) for each in comments)),
+    )
+
+
+def _title(values: dict[str, object]) -> str:
+    title = values.get("title")
+    return " ".join(title.split()) if isinstance(title, str) else ""
+
+
+def _warnings(comments: list[Comment], above: int, source: str) -> list[Message]:
+    text = "a comment `<!--` is not closed: everything below it is left out; close it with `-->`"
+    return [message("warning", "left-out", text, source, _place(each, above)) for each in comments if each.open]
+
+
+def _place(comment: Comment, above: int) -> Locator:
+    return Locator("L", comment.start + above + 1, comment.end + above)

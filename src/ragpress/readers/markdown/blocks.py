@@ -1,0 +1,216 @@
+"""The blocks of a Markdown body: CommonMark with tables, each with the source text that an editor wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ragpress.readers.markdown.markup import visible
+from ragpress.records import UnitKind
+
+_DEFINITION = re.compile(r"\s*\[(?P<note>\^)?[^\]]*\]:\s*(?P<target>\S*)")
+_TARGET = re.compile(r"[/#.:<@%]")
+_TICKS = re.compile(r"`{3,}")
+_LONGEST_HEADING = 2000  # of a longer one the inline markup stays: parsing it may take time in its square
+_BLANK = re.compile(r"\n\s*\n")
+_CODE = ("fence", "code_block")
+
+
+class Block(NamedTuple):
+    """A block on the lines from `start` up to `end` (from 0, `end` out). `level` is a heading's, 1 to 6, else 0.
+
+    A heading's `text` is plain; that of all others is the source without what nobody sees. `breaks` and `repeat`
+    are those of a Unit.
+    """
+
+    kind: UnitKind
+    text: str
+    start: int
+    end: int
+    level: int = 0
+    breaks: tuple[int, ...] = ()
+    repeat: int = 0
+
+
+class Comment(NamedTuple):
+    """The text of HTML comments on the lines from `start` up to `end`. `open` if a block's comment is not closed."""
+
+    text: str
+    start: int
+    end: int
+    open: bool = False
+
+
+def read_blocks(text: str) -> tuple[list[Block], list[Comment]]:
+    """The top-level blocks in order, and the comments among them.
+
+    Lists, tables, quotations and code are one block each. Rules, link definitions and blocks without visible text
+    are none; but a footnote is, and a line that only looks like a definition (`[Phone]: 8-800-000`).
+    """
+    env: dict[str, Any] = {}
+    tokens = _parser().parse(text, env)
+    reader = _Reader(text.split("\n"), env)
+    for group in _top_level(tokens):
+        reader.add(group)
+    reader.add_definitions()
+    return sorted(reader.blocks, key=lambda block: block.start), reader.comments
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # Inline markup stays as written, so only headings are parsed for it: that is most of the time saved.
+    return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    begin = 0
+    for number, token in enumerate(tokens):
+        if token.level == 0 and token.nesting <= 0:
+            yield tokens[begin : number + 1]
+            begin = number + 1
+
+
+class _Reader:
+    def __init__(self, lines: list[str], env: dict[str, Any]) -> None:
+        self.blocks: list[Block] = []
+        self.comments: list[Comment] = []
+        self._lines = lines
+        self._env = env
+
+    def add(self, group: Sequence[Token]) -> None:
+        token = group[0]
+        if token.map is None or token.type == "hr":
+            return
+        start, end = token.map
+        while end > start + 1 and not self._lines[end - 1].strip():
+            end -= 1
+        if token.type == "heading_open":
+            text = self._heading(group[1].content, start, end)
+            self.blocks.append(Block("heading", text, start, end, level=int(token.tag[1])))
+        elif token.type in _CODE:
+            self._add_code(token, start, end)
+        elif token.type == "table_open":
+            self._add_table(start, end)
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            items = {inner.map[0] for inner in group if inner.type == "list_item_open" and inner.map}
+            self._add_text("list", group, start, end, items)
+        elif token.type == "html_block":
+            self._add_html(start, end)
+        else:
+            self._add_text("paragraph", group, start, end, _leaves(group) if token.type == "blockquote_open" else set())
+
+    def add_definitions(self) -> None:
+        """What CommonMark takes for a link's definition, though a reader would miss it."""
+        known = [*self._env.get("references", {}).values(), *self._env.get("duplicate_refs", [])]
+        for definition in known:
+            start, end = definition["map"]
+            found = _DEFINITION.match(self._lines[start])
+            inside = any(block.start <= start < block.end for block in self.blocks)
+            if found is None or inside:
+                continue
+            target = found["target"].rstrip(".,;:!?")
+            if found["note"] or (target and not _TARGET.search(target)):
+                text = "\n".join(self._lines[start:end]).strip()
+                self.blocks.append(Block("paragraph", text, start, end))
+
+    def _clean(self, start: int, end: int, *, one_line: bool = False) -> str:
+        text, comments = visible("\n".join(self._lines[start:end]), one_line=one_line)
+        self._note(comments, start, end)
+        return text
+
+    def _note(self, comments: list[str], start: int, end: int, *, still_open: bool = False) -> None:
+        if comments:
+            self.comments.append(Comment("\n".join(comments).strip(), start, end, still_open))
+
+    def _heading(self, source: str, start: int, end: int) -> str:
+        if len(source) > _LONGEST_HEADING:
+            return " ".join(self._clean(start, end, one_line=True).lstrip("# ").split())
+        tokens: list[Token] = []
+        _parser().inline.parse(source, _parser(), self._env, tokens)
+        parts = []
+        for token in tokens:
+            if token.type == "html_inline":
+                text, comments = visible(token.content, one_line=True)
+                self._note(comments, start, end)
+                parts.append(text)
+            else:
+                parts.append(" " if token.type in ("softbreak", "hardbreak") else token.content)
+        return " ".join("".join(parts).split())
+
+    def _add_text(self, kind: UnitKind, group: Sequence[Token], start: int, end: int, items: set[int]) -> None:
+        """A paragraph, list or quotation, cleaned leaf by leaf, with breaks at the lines in `items`."""
+        code = {inner.map[0]: inner.map[1] for inner in group if inner.type in _CODE and inner.map}
+        edges = sorted(cut for cut in {start, *items, *_leaves(group), *code.values()} if start <= cut < end)
+        pieces: list[str] = []
+        breaks = []
+        length = 0
+        for begin, stop in pairwise([*edges, end]):
+            piece = "\n".join(self._lines[begin:stop]) if begin in code else self._leaf(begin, stop)
+            if not piece.strip() and begin not in code:
+                continue
+            if begin in items:
+                breaks.append(length)
+            pieces.append(piece)
+            length += len(piece) + 1
+        self._append(kind, "\n".join(pieces), start, end, breaks)
+
+    def _leaf(self, start: int, end: int) -> str:
+        """A leaf block's lines, and the blank lines behind it, without spaces at the ends of lines."""
+        behind = end
+        while behind > start and not self._lines[behind - 1].strip():
+            behind -= 1
+        text = "\n".join(line.rstrip() for line in self._clean(start, behind).split("\n"))
+        if not text.strip():
+            return ""
+        # A leaf has no blank line within, unless a tag or comment left one that would now divide it.
+        return _BLANK.sub("\n", text) + "\n" * (end - behind)
+
+    def _add_html(self, start: int, end: int) -> None:
+        source = "\n".join(self._lines[start:end])
+        text, comments = visible(source)
+        lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
+        still_open = source.lstrip().startswith("<!--") and "-->" not in source
+        self._note(comments, start, end, still_open=still_open)
+        self._append("paragraph", "\n".join(lines), start, end, _offsets(lines))
+
+    def _add_code(self, token: Token, start: int, end: int) -> None:
+        """Fenced as it stands, or indented code with a fence around, so that no line of it reads as Markdown."""
+        if not token.content.strip():
+            return
+        if token.type == "fence":
+            lines = "\n".join(self._lines[start:end]).strip().split("\n")
+        else:
+            longest = max(map(len, _TICKS.findall(token.content)), default=2)
+            fence = "`" * (longest + 1)
+            lines = [fence, *token.content.rstrip("\n").split("\n"), fence]
+        closed = lines[-1].strip() == token.markup or token.type == "code_block"
+        offsets = _offsets(lines)[1 : len(lines) - closed]
+        self.blocks.append(Block("code", "\n".join(lines), start, end, breaks=tuple(offsets), repeat=offsets[0]))
+
+    def _add_table(self, start: int, end: int) -> None:
+        lines = [self._clean(number, number + 1, one_line=True).strip() for number in range(start, end)]
+        offsets = _offsets(lines)[2:]
+        repeat = offsets[0] if offsets else 0
+        self.blocks.append(Block("table", "\n".join(lines), start, end, breaks=tuple(offsets), repeat=repeat))
+
+    def _append(self, kind: UnitKind, text: str, start: int, end: int, breaks: Sequence[int] = ()) -> None:
+        shift = len(text) - len(text.lstrip())
+        if text.strip():
+            moved = sorted({max(at - shift, 0) for at in breaks})
+            self.blocks.append(Block(kind, text.strip(), start, end, breaks=tuple(moved)))
+
+
+def _leaves(group: Sequence[Token]) -> set[int]:
+    """The first lines of the blocks in a container that hold text themselves."""
+    return {token.map[0] for token in group if token.map and (token.nesting == 0 or token.type == "paragraph_open")}
+
+
+def _offsets(lines: Sequence[str]) -> list[int]:
+    """Where each line begins in the joined text."""
+    return [0, *accumulate(len(line) + 1 for line in lines[:-1])]

@@ -1,0 +1,138 @@
+"""From the blocks of a Markdown file to units: which section each belongs to, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ragpress.config import Config
+from ragpress.errors import message
+from ragpress.readers.markdown.blocks import Block
+from ragpress.records import LeftOut, Locator, Message, Unit
+from ragpress.text import fold
+
+Path = tuple[tuple[int, str], ...]
+"""The open headings: level and text, outermost first."""
+
+
+class _Section(msgspec.Struct):
+    """What stands between one H1 or H2 and the next. `level` 0 is the text before the first of them."""
+
+    number: int
+    level: int
+    name: str
+    breadcrumb: str
+    heading: Block | None
+    body: list[tuple[Block, tuple[str, ...]]]  # with the headings that each block stands under
+    under_excluded: bool
+
+    def blocks(self) -> list[Block]:
+        """The heading and the body."""
+        return [*([self.heading] if self.heading else []), *(block for block, _ in self.body)]
+
+    def empty(self) -> bool:
+        return all(block.level for block, _ in self.body)
+
+    def left_out(self, reason: str) -> LeftOut:
+        blocks = self.blocks()
+        return LeftOut(reason, "\n".join(block.text for block in blocks), _place(blocks))
+
+
+def assemble(
+    blocks: Sequence[Block], name: str, config: Config, source: str
+) -> tuple[tuple[Unit, ...], tuple[Message, ...], tuple[LeftOut, ...]]:
+    """Units, messages and what is left out. `name` names the text that stands before any heading.
+
+    Each H1 and H2 begins a section. An H2 names its own; an H1, `name`, or for a heading without words the next one
+    above it, names text of which no H2 is the heading. Deeper headings are units of the section's body.
+    """
+    kept, dropped = _without_extra_h1(blocks, config)
+    sections = list(_sections(kept, name, {_comparable(each) for each in config.excluded_section_headings}))
+    units: list[Unit] = []
+    messages: list[Message] = []
+    left_out: list[LeftOut] = []
+    for section, after in zip(sections, (*sections[1:], None), strict=True):
+        if section.under_excluded:
+            left_out.append(section.left_out("excluded-section"))
+            text = f"section «{section.name}» is left out, as excluded_section_headings says"
+            messages.append(message("info", "left-out", text, source, left_out[-1].locator))
+        elif not section.empty():
+            units.extend(_units(section))
+        elif section.body or (section.heading and section.heading.text and not _opens(section, after)):
+            left_out.append(section.left_out("empty-section"))
+            text = f"there is no text under «{section.name}»; write some or remove the heading"
+            messages.append(message("warning", "empty-section", text, source, left_out[-1].locator))
+    if dropped:
+        left_out.append(LeftOut("extra-h1", "\n".join(block.text for block in dropped), _place(dropped)))
+        text = f"{len(dropped)} blocks from the second H1 «{dropped[0].text}» on are left out, as extra_h1 says"
+        messages.append(message("warning", "extra-h1", text, source, left_out[-1].locator))
+    return tuple(units), tuple(messages), tuple(left_out)
+
+
+def _without_extra_h1(blocks: Sequence[Block], config: Config) -> tuple[Sequence[Block], Sequence[Block]]:
+    if config.extra_h1 == "drop":
+        first_level = [number for number, block in enumerate(blocks) if block.level == 1]
+        if len(first_level) > 1:
+            return blocks[: first_level[1]], blocks[first_level[1] :]
+    return blocks, ()
+
+
+def _sections(blocks: Iterable[Block], name: str, excluded: set[str]) -> Iterator[_Section]:
+    section = _Section(0, 0, name, f"# {name}", None, [], False)
+    path: Path = ()
+    h1_excluded = False
+    for block in blocks:
+        if block.level:
+            path = tuple(step for step in path if step[0] < block.level)
+            if block.text:
+                path = (*path, (block.level, block.text))
+        if block.level in (1, 2):
+            if section.blocks():
+                yield section
+            named_out = _comparable(block.text) in excluded
+            h1_excluded = named_out if block.level == 1 else h1_excluded
+            mark, words = path[-1] if path else (1, name)
+            section = _Section(
+                number=section.number + 1,
+                level=block.level,
+                name=words,
+                breadcrumb=f"{'#' * mark} {words}",
+                heading=block,
+                body=[],
+                under_excluded=named_out or h1_excluded,
+            )
+        elif not block.level or block.text:
+            headings = tuple(words for _, words in path)
+            # Where no H1 or H2 is open, the name stands in for one.
+            section.body.append((block, headings if path and path[0][0] < 3 else (name, *headings)))
+    if section.blocks():
+        yield section
+
+
+def _opens(section: _Section, after: _Section | None) -> bool:
+    """Whether an H1 without text of its own is the root of sections below it."""
+    return section.level == 1 and after is not None and after.level == 2
+
+
+def _units(section: _Section) -> Iterator[Unit]:
+    for block, headings in section.body:
+        yield Unit(
+            kind=block.kind,
+            text=f"{'#' * block.level} {block.text}" if block.level else block.text,
+            locator=Locator("L", block.start + 1, block.end),
+            section=section.name,
+            section_number=section.number,
+            headings=headings,
+            breadcrumb=section.breadcrumb,
+            breaks=block.breaks,
+            repeat=block.repeat,
+        )
+
+
+def _place(blocks: Sequence[Block]) -> Locator:
+    return Locator("L", blocks[0].start + 1, blocks[-1].end)
+
+
+def _comparable(heading: str) -> str:
+    return " ".join(fold(heading).split())
