@@ -8,6 +8,7 @@ chunks, so that pruning needs no time of last use.
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -139,7 +140,8 @@ class VectorCache:
                 [(key, number, _checksum(key, engine, data), data) for key, data in rows],
             )
 
-        self._guarded(lambda: self._transaction(write))
+        if rows:
+            self._guarded(lambda: self._transaction(write))
 
     def prune(self, keep: Iterable[bytes], max_bytes: int = 0) -> int:
         """Removes vectors that are not in `keep`, the oldest first, until the file is no larger. Returns how many."""
@@ -178,12 +180,12 @@ class VectorCache:
     def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[int, str, bytes]]:
         """(position, engine, vector bytes) of the sound rows; unsound ones are as if they were not there."""
         database = self._database
-        names = dict(database.execute("SELECT id, name FROM engines"))
         database.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (at INTEGER PRIMARY KEY, key BLOB)")
         database.execute("BEGIN")
         try:
             database.execute("DELETE FROM wanted")
             database.executemany("INSERT INTO wanted VALUES (?, ?)", enumerate(keys))
+            names = dict(database.execute("SELECT id, name FROM engines"))
             unsound = 0
             for at, key, engine, checksum, data in database.execute(
                 "SELECT at, v.key, engine, checksum, vector FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
@@ -240,10 +242,15 @@ class VectorCache:
         except _ForeignFileError as error:
             reason = str(error)
         except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in _ADVICE:
-                raise BuildError("disk", f"the vector cache {self.path.name}: {_ADVICE[code]}") from None
-            if code not in _DAMAGED:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code == sqlite3.SQLITE_READONLY_DBMOVED:  # by another build that found it damaged
+                self._connect()
+                return work()
+            if code == sqlite3.SQLITE_READONLY and os.access(self.path, os.W_OK):
+                code = sqlite3.SQLITE_CORRUPT  # its header says that it was written by a later version
+            if code & 0xFF in _ADVICE:
+                raise BuildError("disk", f"the vector cache {self.path.name}: {_ADVICE[code & 0xFF]}") from None
+            if code & 0xFF not in _DAMAGED:
                 raise
             reason = str(error)
         self._move_aside(reason)
