@@ -67,9 +67,9 @@ def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Conf
 
 
 def messages_for(account: Account, source: str, config: Config) -> tuple[Message, ...]:
-    """What to tell about an account: nothing where all is well, else a warning that names the first gap.
+    """What to tell about an account: a warning that names the first gap, and one where much is doubled.
 
-    Raises SourceError "coverage" below `config.min_coverage`.
+    Much is as great a share as `config.min_coverage` lets be missing. Raises SourceError "coverage" below that.
     """
     found: list[Message] = []
     if account.missing:
@@ -87,7 +87,7 @@ def messages_for(account: Account, source: str, config: Config) -> tuple[Message
                 place,
             )
         found.append(message("warning", "coverage", text, source, place))
-    if account.doubled:
+    if account.doubled > (1 - config.min_coverage) * account.visible:
         text = f"{account.doubled} words stand in the chunks more often than in the source; look for repeated text"
         found.append(message("warning", "doubled", text, source))
     return tuple(found)

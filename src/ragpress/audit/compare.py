@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -14,7 +15,7 @@ from ragpress.records import Chunk, Document, Gap, Locator
 MAX_GAPS = 10
 _SNIPPET = 120
 _DIVIDED = 100  # characters from which on a single word may be divided between chunks
-_HEADER = re.compile(r"^[^:\n]*: ", re.MULTILINE)
+_HEADER = re.compile(r"^[^:\n]*: (?:=.*)?|^=.*", re.MULTILINE)  # also a formula, which stands for its value
 _MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
 
 
@@ -88,7 +89,12 @@ def _without_found_formulas(pieces: Sequence[Piece], owned: Sequence[str]) -> li
 
 
 def _without_divided_words(short: Counter[str], owned: Sequence[str]) -> Counter[str]:
-    """The missing words but for those so long that they were divided between chunks."""
+    """The missing words but for those that were divided between chunks, because a text has no space to cut at."""
+    for before, behind in pairwise(owned):
+        if before[-1:].isalnum() and behind[:1].isalnum():
+            word = words(before[-_DIVIDED:])[-1] + words(behind[:_DIVIDED])[0]
+            if word in short:
+                short -= Counter([word])
     long = [word for word in short if len(word) >= _DIVIDED]
     if long:
         squashed = _squash(owned)
@@ -112,7 +118,7 @@ def count_doubled(
 ) -> int:
     """How many words the chunks hold more often than the source shows them.
 
-    Labels, numbers and the headers in front of the values of table rows aside.
+    Labels, formulas, all with digits, and the headers in front of the values of table rows aside.
     """
     found: Counter[str] = Counter()
     for chunk in chunks:
@@ -121,7 +127,7 @@ def count_doubled(
     return sum(
         count - visible[word]
         for word, count in found.items()
-        if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and not word.isdigit()
+        if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and word.isalpha()
     )
 
 

@@ -47,7 +47,7 @@ class _Package(msgspec.Struct):
     """One Word file on its way to Visible.
 
     `notes` are those that the text refers to, with the place, `repeated_notes` those of table headers. `whole_fields`
-    are the marks of the fields in the current story that have an end; `open_fields` tells of the open ones, the innermost
+    are the marks of the current story's fields that have an end; `open_fields` tells of the open ones, the innermost
     last, whether their result is reached.
     """
 

@@ -10,12 +10,12 @@ from typing import TypeVar
 import msgspec
 
 from ragpress.audit.compare import MAX_GAPS, Balance, count_doubled, heading_words, own_text, shorten
-from ragpress.audit.values import Numbers, claim, merged, numbers_in
+from ragpress.audit.values import TRUTH, Numbers, claim, merged, numbers_in
 from ragpress.audit.visible import Cell, Piece, Row, Visible, words
 from ragpress.records import Chunk, Document, Gap, Locator
 
 _T = TypeVar("_T")
-_MAX_OTHERS = 1000  # rows without a chunk that are looked for elsewhere; a sheet has few header rows
+_MAX_LACKING = 1000  # rows whose numbers are looked for outside of their chunks; a sheet has few header rows
 
 _Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many words it is
 
@@ -46,7 +46,7 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], lef
     pieces_of = _grouped((Locator.parse(piece.place).part, piece) for piece in seen.pieces)
     balance = Balance()
     visible: Counter[str] = Counter()
-    repeatable = set(seen.repeatable)
+    repeatable = seen.repeatable.union(*TRUTH.values())
     for name in dict.fromkeys((*rows_of, *pieces_of)):
         own = chunks_of.get(name, [])
         headed = heading_words(document, own, name)
@@ -88,47 +88,47 @@ def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare
 
 
 def _lost_of(sheet: _Sheet) -> list[_Lost]:
-    """What of a sheet stands nowhere. Rows with chunks come first: all else finds only what they leave."""
-    lost: list[_Lost] = []
-    others = []
+    """What of a sheet stands nowhere. Rows are looked for in their own chunks first, then in what all others leave."""
+    lacking = []
     for row in sheet.rows:
-        held = sheet.holders.get(row.number)
-        if held is None:
-            others.append(row)
-            continue
+        held = sheet.holders.get(row.number, [])
         numbers = merged([sheet.numbers[index] for index in held])
-        lost += _claim_row(row, [*(sheet.words[index] for index in held), sheet.spare], numbers)
+        missing = _claim_row(row.cells, [sheet.words[index] for index in held], numbers)
         for index in held:
             sheet.numbers[index] = Numbers([], Counter())
-        sheet.numbers[held[0]] = numbers
-    if others or sheet.pieces:
-        rest = sheet.spare.copy()
-        for unclaimed in sheet.words:
-            rest.update(unclaimed)
-        numbers = merged([*sheet.numbers, numbers_in("\n".join(sheet.spare))])
-        numbers.runs = list(dict.fromkeys(numbers.runs))
-        for row in others[:_MAX_OTHERS]:
-            lost += _claim_row(row, [rest], numbers)
-        for row in others[_MAX_OTHERS:]:
-            lost += _claim_row(row, [], Numbers([], Counter()))
-        for piece in sheet.pieces:
-            missing = _claim_words(words(piece.text), [rest])
-            if missing:
-                lost.append((Locator.parse(piece.place), piece.text, len(missing)))
+        if held:
+            sheet.numbers[held[0]] = numbers
+        if missing:
+            lacking.append((row, missing))
+    if not lacking and not sheet.pieces:
+        return []
+    rest = sheet.spare.copy()
+    for unclaimed in sheet.words:
+        rest.update(unclaimed)
+    numbers = merged([*sheet.numbers, numbers_in("\n".join(sheet.spare))])
+    numbers.runs = list(dict.fromkeys(numbers.runs))
+    lost: list[_Lost] = []
+    for number, (row, missing) in enumerate(lacking):
+        missing = _claim_row(missing, [rest], numbers if number < _MAX_LACKING else Numbers([], Counter()))
+        if missing:
+            place = Locator("R", row.number, row.number, row.sheet)
+            count = sum(len(_words(cell)) for cell in missing)
+            lost.append((place, " | ".join(cell.text for cell in missing), count))
+    for piece in sheet.pieces:
+        words_lost = _claim_words(words(piece.text), [rest])
+        if words_lost:
+            lost.append((Locator.parse(piece.place), piece.text, len(words_lost)))
     return lost
 
 
-def _claim_row(row: Row, pools: list[Counter[str]], numbers: Numbers) -> list[_Lost]:
-    """What of a row stands in none of the pools, as one entry or none. What does is taken out of them."""
-    values = [cell for cell in row.cells if cell.kind != "text"]
-    missing = {id(cell): 1 for cell in claim(values, numbers, {word for pool in pools for word in pool})}
-    for cell in row.cells:
+def _claim_row(cells: Iterable[Cell], pools: list[Counter[str]], numbers: Numbers) -> list[Cell]:
+    """The cells of a row that do not stand in the pools, with the words that are missing. What does is taken out."""
+    values = [cell for cell in cells if cell.kind != "text"]
+    missing = claim(values, numbers, {word for pool in pools for word in pool}) if values else []
+    for cell in cells:
         if cell.kind == "text" and (lost := _claim_words(words(cell.text), pools)):
-            missing[id(cell)] = len(lost)
-    if not missing:
-        return []
-    text = " | ".join(cell.text for cell in row.cells if id(cell) in missing)
-    return [(Locator("R", row.number, row.number, row.sheet), text, sum(missing.values()))]
+            missing.append(cell if len(lost) == len(words(cell.text)) else Cell(" ".join(lost)))
+    return missing
 
 
 def _claim_words(said: list[str], pools: list[Counter[str]]) -> list[str]:

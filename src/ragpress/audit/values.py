@@ -21,9 +21,14 @@ from ragpress.text import fold
 NUMBER = re.compile(r"[+-]?(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?")
 _RUN = re.compile(r"\d+(?:[ .,'’٬٫()/-]{1,2}\d+)*")
 _DIGITS = re.compile(r"\d+")
+_TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.')
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?\d{1,20}(?:\.\d{1,20})?)\]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _OTHER_CALENDAR = re.compile(r"\[\$-(?:[^\]]*,|[0-9a-f]{6,})|\bb{1,4}", re.IGNORECASE)
-_TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", "ложь", "нет", "نادرست", "0")}
+TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", "ложь", "нет", "نادرست", "0")}
+"""How a truth value may be shown."""
+_PRECISION = 15  # digits that a spreadsheet keeps; more are noise of binary fractions
+_LONGEST = 10  # digits before the point from which on a number without a format may be shown as a power of ten
 _LAST_DAY = 2958466  # 31 December 9999
 
 
@@ -59,10 +64,13 @@ def claim(cells: Iterable[Cell], numbers: Numbers, words: Container[str]) -> lis
     counts = []
     for cell in cells:
         if cell.kind == "truth":
-            if not any(word in words for word in _TRUTH.get(cell.text, ())):
+            if not any(word in words for word in TRUTH.get(cell.text, ())):
                 missing.append(cell)
         elif cell.kind == "date":
-            if not _claim_date(cell, numbers.groups):
+            if not _claim_date(cell, numbers):
+                missing.append(cell)
+        elif "/" in _bare(cell.code):  # a fraction
+            if not numbers.runs:
                 missing.append(cell)
         else:
             counts.append(cell)
@@ -78,16 +86,33 @@ def shows_nothing(value: str, code: str) -> bool:
     """Whether a number format code shows no digit of a value: `;;;`, or a dash or nothing for zero."""
     if not code:
         return False
-    sections = _LITERAL.sub("", code).lower().split(";")
     number = float(value)
-    section = sections[0]
-    if number == 0 and len(sections) > 2:
-        section = sections[2]
-    elif number < 0 and len(sections) > 1:
-        section = sections[1]
-    if "general" in section:
+    section = _section(code.lower(), number)
+    if "general" in section or re.search("[ymdhs0]", section):
         return False
-    return not re.search("[0?]" if number == 0 else "[0?#@ymdhs]", section)
+    places = len(re.findall("[#?]", section.partition(".")[2]))
+    rounded = round(number * (100 if "%" in section else 1), places)
+    return rounded == 0 or not re.search("[?#@]", section)
+
+
+def _section(code: str, number: float) -> str:
+    """The section of a format code that applies, without literal text (ECMA-376 part 1, 18.8.31)."""
+    sections = _TEXT.sub("", code).split(";")[:3]
+    conditions = [_CONDITION.search(section) for section in sections]
+    bare = [_LITERAL.sub("", section) for section in sections]
+    if any(conditions):
+        for section, condition in zip(bare, conditions, strict=True):
+            if condition is None or _holds(number, condition[1], float(condition[2])):
+                return section
+        return "general"
+    if number < 0 and len(bare) > 1:
+        return bare[1]
+    return bare[2] if number == 0 and len(bare) > 2 else bare[0]
+
+
+def _holds(number: float, operator: str, bound: float) -> bool:
+    signs = {"<": number < bound, ">": number > bound, "=": number == bound}
+    return number != bound if operator == "<>" else any(signs[sign] for sign in operator)
 
 
 @lru_cache(maxsize=256)
@@ -137,9 +162,14 @@ def _significant(text: str, code: str) -> tuple[str, int]:
     code = _bare(code)
     before = len(whole.lstrip("0")) + int(exponent or 0)
     before -= 3 * (len(code) - len(code.rstrip(",")))  # a comma at the end shows thousands as ones
-    if "e+" in code or "e-" in code or "/" in code:  # a power of ten or a fraction follows
-        before = 1
-    return (whole + fraction).strip("0"), before
+    if "e+" in code or "e-" in code or (not code and before > _LONGEST):
+        before = 1  # a power of ten follows
+    value = (whole + fraction).lstrip("0")
+    if len(value) > _PRECISION:
+        cut = len(value) - _PRECISION
+        value = str((int(value) + 5 * 10 ** (cut - 1)) // 10**cut)
+    value = value.rstrip("0")
+    return value, before if value else 0
 
 
 def _rounds_to(value: str, run: str, before: int) -> bool:
@@ -159,16 +189,20 @@ def _rounds_to(value: str, run: str, before: int) -> bool:
     return False
 
 
-def _claim_date(cell: Cell, groups: Counter[str]) -> bool:
+def _claim_date(cell: Cell, numbers: Numbers) -> bool:
     if _OTHER_CALENDAR.search(cell.code):
-        return groups.total() > 0
+        return bool(numbers.runs)
     shown = []
-    for parts in _date_parts(cell):
-        part = next((part for part in parts if groups[part] > 0), None)
+    parts_of_date = _date_parts(cell)
+    for parts in parts_of_date:
+        part = next((part for part in parts if numbers.groups[part] > 0), None)
         if part is None:
-            return False
+            glued = re.search("[ymdh]{5}", _bare(cell.code)) is not None  # such as yyyymmdd
+            return glued and any(
+                all(any(part in run for part in parts) for parts in parts_of_date) for run, _ in numbers.runs
+            )
         shown.append(part)
-    groups.subtract(shown)
+    numbers.groups.subtract(shown)
     return True
 
 

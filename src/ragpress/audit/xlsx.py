@@ -22,18 +22,22 @@ from ragpress.text import normalize
 
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})", re.IGNORECASE)
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BUILT_IN = {
+    **dict.fromkeys((1, 3, 37, 38), "#,##0"),
+    **dict.fromkeys((2, 4, 39, 40), "#,##0.00"),
     **dict.fromkeys((9, 10), "0%"),
+    **dict.fromkeys((11, 48), "0.00E+00"),
+    **dict.fromkeys((12, 13), "# ?/?"),
     **dict.fromkeys((14, 15, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58), "yyyy-mm-dd"),
     16: "d-mmm",
     17: "mmm-yy",
     **dict.fromkeys((18, 19, 20, 21, 32, 33, 34, 35, 55, 56), "h:mm"),
     22: "m/d/yy h:mm",
+    **dict.fromkeys((41, 42, 43, 44), '#,##0;-#,##0;"-"'),
     45: "mm:ss",
     46: "[h]:mm:ss",
     47: "mm:ss.0",
-    12: "# ?/?",
-    13: "# ??/??",
     49: "@",
 }
 """The number formats that have no code in the file (ECMA-376 part 1, 18.8.30), as far as they differ from General."""
@@ -60,6 +64,7 @@ class _Sheet(msgspec.Struct):
     hidden_columns: list[tuple[int, int]] = []
     filters: list[_Range] = []
     merged: list[_Range] = []
+    printed: list[str] = []
 
     def hides_row(self, number: int) -> bool:
         """Rows that a filter hides are data."""
@@ -119,7 +124,12 @@ def _rich_text(item: Element) -> str:
     texts = [
         part.text or "" for part in item.iter(S + "t") if part.getparent() is item or part.getparent().tag == S + "r"
     ]
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), "".join(texts))
+    return _plain("".join(texts))
+
+
+def _plain(text: str) -> str:
+    """Text without the escapes for what XML cannot hold, and without control characters."""
+    return _CONTROLS.sub("", _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text))
 
 
 def _formats(root: Element | None) -> list[str]:
@@ -130,7 +140,8 @@ def _formats(root: Element | None) -> list[str]:
     for entry in root.iter(S + "numFmt"):
         number = entry.get("numFmtId") or ""
         if number.isdigit():
-            codes[int(number)] = entry.get("formatCode") or ""
+            code = entry.get("formatCode") or ""
+            codes[int(number)] = "" if code.lower() == "general" else code
     styles = root.find(S + "cellXfs")
     numbers = [style.get("numFmtId") or "0" for style in styles] if styles is not None else []
     return [codes.get(int(number), "") if number.isdigit() else "" for number in numbers]
@@ -139,7 +150,7 @@ def _formats(root: Element | None) -> list[str]:
 def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
     sheet = _Sheet(name)
     number = 0
-    for element in _elements(book.parts, part, "row", "col", "autoFilter", "mergeCell"):
+    for element in _elements(book.parts, part, "row", "col", "autoFilter", "mergeCell", "headerFooter"):
         tag = element.tag
         if tag == S + "row":
             given = element.get("r") or ""
@@ -155,6 +166,8 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
             sheet.filters.append(_range(element.get("ref")))
         elif tag == S + "mergeCell":
             sheet.merged.append(_range(element.get("ref")))
+        elif tag == S + "headerFooter":
+            sheet.printed += [part.text for part in element if part.text]
     for kind, table in book.parts.links(part).values():
         if kind == "table":
             for element in _elements(book.parts, table, "autoFilter"):
@@ -196,7 +209,7 @@ def _cells(row: Element, book: _Book) -> Iterator[_Value]:
         if kind == "s":
             text = book.strings[int(text)] if text.isdigit() and int(text) < len(book.strings) else ""
         elif kind == "str":
-            text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+            text = _plain(text)
         if text:
             style = cell.get("s") or "0"
             code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else ""
@@ -240,6 +253,7 @@ def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
                 shown[row].append(cell)
                 if around:
                     seen.repeatable.update(words(text))
+    seen.repeatable.update(words("\n".join(sheet.printed)))  # on paper only, but it may be indexed
     seen.rows += [Row(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
 
 
