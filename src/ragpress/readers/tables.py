@@ -117,7 +117,7 @@ def table_units(
         put("table_row", *_place(row, ()))
     unused = _unused(table)
     if unused:
-        put("table_row", "\n".join(unused), table.header_rows[-1])
+        put("table_row", "\n".join(unused), table.rows[0])
     last = len(table.rows) - 1
     width = max(len(row.cells) for row in (*table.header_rows, *table.rows))
     for number, row in enumerate(table.rows):

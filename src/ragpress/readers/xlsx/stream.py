@@ -19,6 +19,7 @@ _UTF_8 = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<(?!\?xml)[^\0]|(?:\xef\xbb\xbf)?\s
 """The beginning of a part in an encoding like ASCII."""
 _OTHER_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE)
 _EMPTY_CELL = re.compile(rb"""<c r="[A-Z]{1,3}\d{1,7}"[^<>]*(?:/>|></c>)""")
+_UNPLACED = re.compile(rb"""<(?:c|row)(?! r=")[ />]""")
 _EMPTY_ROW = re.compile(rb"""<row r="\d{1,7}"[^<>]*(?:/>|></row>)""")
 
 
@@ -82,6 +83,8 @@ def stream(package: Package, name: str, *names: str) -> Iterator[Element]:
 def _without_ghosts(data: bytes) -> bytes:
     """A sheet without cells and rows that only carry a style: some files have a million of them."""
     if b"<!--" in data or b"<![CDATA[" in data:  # where the same characters may be text
+        return data
+    if _UNPLACED.search(data):  # what says no place is counted on from what stands before it
         return data
     return _EMPTY_ROW.sub(b"", _EMPTY_CELL.sub(b"", data))
 
