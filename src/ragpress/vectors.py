@@ -43,7 +43,6 @@ CREATE TABLE IF NOT EXISTS vectors (
 );
 COMMIT;
 """
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space",
     sqlite3.SQLITE_BUSY: f"another build has held it for {_BUSY_SECONDS} seconds; wait for that build",
@@ -85,6 +84,7 @@ class VectorCache:
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path = path
         self._warn = warn
+        self._suspect = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -133,6 +133,9 @@ class VectorCache:
         rows = [(key, vector.astype("<f2").tobytes()) for key, vector in vectors]
 
         def write(database: sqlite3.Connection) -> None:
+            if self._suspect:
+                database.execute("REINDEX vectors")  # a damaged index would find another row under a key for ever
+                self._suspect = False
             database.execute("INSERT OR IGNORE INTO engines (name) VALUES (?)", (engine,))
             (number,) = database.execute("SELECT id FROM engines WHERE name = ?", (engine,)).fetchone()
             database.executemany(
@@ -148,7 +151,7 @@ class VectorCache:
         kept = set(keep)
 
         def remove(database: sqlite3.Connection) -> int:
-            rows = database.execute("SELECT id, key, length(vector) FROM vectors ORDER BY id")
+            rows = database.execute("SELECT id, key, coalesce(length(vector), 0) FROM vectors ORDER BY id")
             unused = [(number, size) for number, key, size in rows if key not in kept]
             excess = self.size() - max_bytes
             doomed = []
@@ -187,11 +190,11 @@ class VectorCache:
             database.executemany("INSERT INTO wanted VALUES (?, ?)", enumerate(keys))
             names = dict(database.execute("SELECT id, name FROM engines"))
             unsound = 0
-            for at, key, engine, checksum, data in database.execute(
-                "SELECT at, v.key, engine, checksum, vector FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
+            for at, engine, checksum, data in database.execute(
+                "SELECT at, engine, checksum, vector FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
             ):
                 name = names.get(engine, "")
-                if isinstance(data, bytes) and _checksum(key, name, data) == checksum:
+                if isinstance(data, bytes) and _checksum(keys[at], name, data) == checksum:
                     yield at, name, data
                 else:
                     unsound += 1
@@ -199,6 +202,7 @@ class VectorCache:
             if database.in_transaction:
                 database.execute("COMMIT")
         if unsound:
+            self._suspect = True
             self._say(f"{unsound} vectors in {self.path.name} are damaged and are made again")
 
     def _transaction(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
@@ -241,6 +245,8 @@ class VectorCache:
             return work()
         except _ForeignFileError as error:
             reason = str(error)
+        except sqlite3.ProgrammingError:
+            raise
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code == sqlite3.SQLITE_READONLY_DBMOVED:  # by another build that found it damaged
@@ -250,9 +256,7 @@ class VectorCache:
                 code = sqlite3.SQLITE_CORRUPT  # its header says that it was written by a later version
             if code & 0xFF in _ADVICE:
                 raise BuildError("disk", f"the vector cache {self.path.name}: {_ADVICE[code & 0xFF]}") from None
-            if code & 0xFF not in _DAMAGED:
-                raise
-            reason = str(error)
+            reason = str(error)  # the statements are fixed, so that whatever else fails is the file's fault
         self._move_aside(reason)
         self._connect()
         return work()
