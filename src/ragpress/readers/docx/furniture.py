@@ -60,7 +60,8 @@ def _printed(root: Element, story: Story, settings: Element | None, kind: str) -
     for section in sections:
         for reference in section.iterfind(W + kind):
             link = story.link(reference.get(R + "id"))
-            if link is not None and link.part and (reference.get(W + "type") or "default") in wanted:
+            pages = reference.get(W + "type")
+            if link is not None and link.part and (pages if pages in ("first", "even") else "default") in wanted:
                 yield link.part
 
 

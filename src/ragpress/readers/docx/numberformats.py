@@ -27,7 +27,7 @@ _ROMAN = (
 )
 _HEBREW = (
     *((400, "ת"), (300, "ש"), (200, "ר"), (100, "ק"), (90, "צ"), (80, "פ"), (70, "ע"), (60, "ס"), (50, "נ"), (40, "מ")),
-    *((30, "ל"), (20, "כ"), (16, "טז"), (15, "טו"), (10, "י"), (9, "ט"), (8, "ח"), (7, "ז"), (6, "ו"), (5, "ה")),
+    *((30, "ל"), (20, "כ"), (10, "י"), (9, "ט"), (8, "ח"), (7, "ז"), (6, "ו"), (5, "ה")),
     *((4, "ד"), (3, "ג"), (2, "ב"), (1, "א")),
 )
 _LONGEST = 8  # letters of one series repeated; a label that repeats more is a broken start value
@@ -103,7 +103,13 @@ def _chinese(digits: str, units: str) -> Callable[[int], str]:
     return write
 
 
+def _hebrew(value: int) -> str:
+    """15 and 16 are written as 9 + 6 and 9 + 7, since 10 + 5 and 10 + 6 would spell a holy name."""
+    return _hebrew_sum(value).replace("יה", "טו").replace("יו", "טז")
+
+
 _roman = _additive(_ROMAN)
+_hebrew_sum = _additive(_HEBREW)
 _CHINESE_DIGITS = "〇一二三四五六七八九"
 _FORMATS: dict[str, Callable[[int], str]] = {
     "decimalZero": lambda value: f"{value:02}",
@@ -115,7 +121,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "russianLower": _repeated(_RUSSIAN),
     "arabicAlpha": _repeated(_ARABIC_ALPHA),
     "arabicAbjad": _repeated(_ARABIC_ABJAD),
-    "hebrew1": _additive(_HEBREW),
+    "hebrew1": _hebrew,
     "hebrew2": _repeated(_HEBREW_ALPHA),
     "hindiNumbers": _digits("०"),
     "thaiNumbers": _digits("๐"),
