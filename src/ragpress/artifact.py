@@ -117,7 +117,9 @@ def read_manifest(folder: Path) -> Manifest:
             "bad-artifact", f"{folder.name}/ holds no artifact (no {INDEX}); run `doit`, or give the folder that does"
         ) from None
     except OSError as error:
-        raise ArtifactError("bad-artifact", f"{folder.name}/{INDEX} cannot be read: {error.strerror}") from None
+        raise ArtifactError(
+            "bad-artifact", f"{folder.name}/{INDEX} cannot be read: {error.strerror}; {AGAIN}"
+        ) from None
     return decode_manifest(data, folder.name)
 
 

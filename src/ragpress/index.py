@@ -5,12 +5,16 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ragpress.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from usearch.index import Index
 
 Keys = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -34,6 +38,7 @@ Measured at 100,000 × 768 in 32 files: comparing all takes 9 ms, walking the gr
 
 _SPARE = 32  # candidates beyond those asked for, so that exact scores can reorder the last places
 _SLACK = 5e-4  # how far a half-precision kernel's distance may be off; some CPUs also add in half precision
+_UNIT = 0.01
 _BLOCK = 4096
 _HEAD = struct.Struct("<7s3H4B3Q")
 _KINDS = (ord("c"), 12, 14)  # cosine, f16, 64-bit keys, in usearch's numbering
@@ -91,18 +96,10 @@ class _Part:
     """One file: its graph, its vectors in key order, and the row of its first one among all."""
 
     def __init__(self, name: str, data: Data, first: int, dimensions: int, expansion: int) -> None:
-        from usearch.index import Index
-
         self.first = first
         self.vectors = _vectors(name, data, dimensions)
         self._data = data  # usearch keeps a bare pointer into it
-        self.graph = Index(
-            ndim=dimensions, metric=METRIC, dtype=DTYPE, expansion_search=expansion, enable_key_lookups=False
-        )
-        try:
-            self.graph.view(memoryview(data))
-        except RuntimeError as error:
-            raise _damaged(name, f"usearch says: {error}") from None
+        self.graph = _view(name, data, dimensions, expansion, lookups=False)
         if len(self.graph) != len(self.vectors):
             raise _damaged(name, f"its graph has {len(self.graph)} entries for {len(self.vectors)} vectors")
 
@@ -114,22 +111,30 @@ class VectorIndex:
     """All vectors of an artifact, read-only. A row is a chunk's rank among all chunk ids in ascending order.
 
     `keys` are all chunk ids, ascending; `files` are the name and the bytes (or a map of them) of each index file, in
-    their order. Not safe from several threads. Raises ArtifactError where the files do not belong together.
+    their order, and are looked into at the first search: mapping a page maps much around it. Not safe from several
+    threads. Every method raises ArtifactError where the files do not belong together.
     """
 
     def __init__(self, keys: Keys, files: Sequence[tuple[str, Data]], dimensions: int, expansion: int) -> None:
         self.dimensions = dimensions
-        self._keys = keys
-        self._parts: list[_Part] = []
-        first = 0
-        for name, data in files:
-            part = _Part(name, data, first, dimensions, expansion)
-            self._parts.append(part)
-            first += len(part)
-        if first != len(keys):
-            raise _damaged("index.json", f"the index files hold {first} vectors for {len(keys)} chunks")
         self.scans = len(keys) * dimensions <= SCAN_ELEMENTS
+        self._keys = keys
+        self._files = tuple(files)
         self._expansion = expansion
+        self._opened: list[_Part] = []
+
+    @property
+    def _parts(self) -> list[_Part]:
+        if not self._opened:
+            parts: list[_Part] = []
+            first = 0
+            for name, data in self._files:
+                parts.append(_Part(name, data, first, self.dimensions, self._expansion))
+                first += len(parts[-1])
+            if first != len(self._keys):
+                raise _damaged("index.json", f"the index files hold {first} vectors for {len(self._keys)} chunks")
+            self._opened = parts
+        return self._opened
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -174,9 +179,10 @@ class VectorIndex:
         else:
             count = min(max(wanted, self._expansion), len(part))
             matches = part.graph.search(query, count, threads=1)
-            # Equal vectors link to each other alone: a walk that gets among them does not get out (an island). It
-            # shows by nothing but equal distances, or by too few of them.
-            if len(matches) < count or matches.distances[0] == matches.distances[-1]:
+            # Equal vectors link to each other alone: a walk that gets among them hardly gets out. It shows by too few
+            # results, or by more equal distances than a vector has links.
+            far = matches.distances
+            if len(far) < count or (far[CONNECTIVITY:] == far[: max(0, len(far) - CONNECTIVITY)]).any():
                 matches = part.graph.search(query, count, threads=1, exact=True)
         own = self._keys[part.first : part.first + len(part)]
         rows = part.first + np.searchsorted(own, matches.keys).astype(np.int64)
@@ -202,19 +208,36 @@ class VectorIndex:
         return result
 
     def check(self) -> None:
-        """Compares every key and norm with what it must be. Raises ArtifactError."""
-        for number, part in enumerate(self._parts):
+        """Compares each key, and the vector that its graph has for it, with what they must be. Raises ArtifactError."""
+        for part, (name, data) in zip(self._parts, self._files, strict=True):
             own = self._keys[part.first : part.first + len(part)]
-            if not np.array_equal(np.asarray(part.graph.keys, dtype=np.uint64), own):
-                raise _damaged(f"index file {number + 1} of {len(self._parts)}", "its keys are not the chunks' ids")
+            graph = _view(name, data, self.dimensions, self._expansion, lookups=True)
+            if not np.array_equal(np.sort(np.asarray(graph.keys, np.uint64)), own):
+                raise _damaged(name, "its keys are not the chunks' ids")
             for begin in range(0, len(part), _BLOCK):
-                norms = np.linalg.norm(part.vectors[begin : begin + _BLOCK].astype(np.float32), axis=1)
-                if not (np.abs(norms - 1) < 0.01).all():  # false for NaN as well
-                    raise _damaged(f"index file {number + 1} of {len(self._parts)}", "a vector is not of unit length")
+                vectors = part.vectors[begin : begin + _BLOCK]
+                found: Any = graph.get(own[begin : begin + _BLOCK])
+                if not np.array_equal(np.array(found), vectors):
+                    raise _damaged(name, "its vectors are not in the order of the keys")
+                norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+                if not (np.abs(norms - 1) < _UNIT).all():  # false for NaN as well
+                    raise _damaged(name, "a vector is not of unit length")
 
     def close(self) -> None:
         """Lets the files go; no search may be running, and none may follow."""
-        self._parts.clear()
+        self._opened = []
+        self._files = ()
+
+
+def _view(name: str, data: Data, dimensions: int, expansion: int, *, lookups: bool) -> Index:
+    from usearch.index import Index
+
+    graph = Index(ndim=dimensions, metric=METRIC, dtype=DTYPE, expansion_search=expansion, enable_key_lookups=lookups)
+    try:
+        graph.view(memoryview(data))
+    except RuntimeError as error:
+        raise _damaged(name, f"usearch says: {error}") from None
+    return graph
 
 
 def _compare(part: _Part, query: Vector, wanted: int, rows: Rows) -> tuple[Rows, Distances, bool]:

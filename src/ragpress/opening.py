@@ -7,8 +7,10 @@ import mmap
 import os
 import re
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -30,6 +32,8 @@ from ragpress.errors import ArtifactError
 from ragpress.index import Data, VectorIndex
 from ragpress.manifest import decode_chunk, read_documents
 from ragpress.records import Chunk, index_key
+
+_Result = TypeVar("_Result")
 
 _READ = 1 << 20
 _IDENTIFIER = re.compile("[0-9a-f]{16}")
@@ -62,20 +66,33 @@ def open_artifact(folder: Path, *, whole: bool = False) -> Opened:
 
     Where a build replaces the folder meanwhile, the new artifact is opened.
     """
+    return _while_it_stands(folder, lambda place: _open(place, whole))
+
+
+def _while_it_stands(folder: Path, work: Callable[[Path], _Result]) -> _Result:
+    """What `work` makes of the artifact's folder; begun anew where that is replaced before it is done."""
+    if not folder.name:
+        folder = folder.resolve()  # `.` has no name to show in a message
     while True:
-        before = _index_bytes(folder)
+        place = standing(folder)
         try:
-            return _open(standing(folder), whole)
+            handle = os.open(place, os.O_RDONLY)  # as long as it is open, no new folder gets the same inode
+        except OSError:
+            return work(place)  # there is none: it says so
+        try:
+            return work(place)
         except ArtifactError:
-            if _index_bytes(folder) == before:
+            if _is_same(os.fstat(handle), standing(folder)):
                 raise
+        finally:
+            os.close(handle)
 
 
-def _index_bytes(folder: Path) -> bytes:
+def _is_same(before: os.stat_result, folder: Path) -> bool:
     try:
-        return (standing(folder) / INDEX).read_bytes()
+        return os.path.samestat(before, folder.stat())
     except OSError:
-        return b""
+        return False
 
 
 def standing(folder: Path) -> Path:
@@ -86,62 +103,42 @@ def standing(folder: Path) -> Path:
 
 def _open(folder: Path, whole: bool) -> Opened:
     manifest = read_manifest(folder)
-    check_files(folder, manifest, whole=whole)
-    offsets = decode_offsets(_map(folder, OFFSETS), manifest.counts.chunks)
-    files = [(shard.file, _map(folder, shard.file)) for shard in manifest.shards]
-    index = VectorIndex(offsets.keys, files, manifest.model.dimensions, manifest.index.expansion_search)
-    return Opened(manifest, _map(folder, CHUNKS), offsets, index)
-
-
-def _map(folder: Path, name: str) -> Data:
-    try:
-        with (folder / name).open("rb") as stream:
-            if os.fstat(stream.fileno()).st_size == 0:
-                return b""  # nothing cannot be mapped
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise ArtifactError("bad-artifact", f"{folder.name}/{name} cannot be read: {error.strerror}") from None
-
-
-def check_files(folder: Path, manifest: Manifest, *, whole: bool) -> None:
-    """Compares each listed file's size and crc32, with `whole` also its sha256. Raises ArtifactError.
-
-    crc32 finds every error of one or two bits and every burst of up to 32, at three times the speed of sha256.
-    """
-
-    def check(name: str) -> None:
-        expected = manifest.files[name]
-        found = _file_record(folder, name, expected.size, whole=whole)
-        if found.crc32 != expected.crc32 or (whole and found.sha256 != expected.sha256):
-            raise ArtifactError(
-                "bad-artifact", f"{folder.name}/{name} was changed after it was written (checksum); {AGAIN}"
-            )
-
     names = sorted(manifest.files, key=lambda name: (-manifest.files[name].size, name))
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:  # zlib and hashlib let other threads run
-        for result in [threads.submit(check, name) for name in names]:
-            result.result()
+        tasks = {name: threads.submit(_checked, folder, name, manifest.files[name], whole) for name in names}
+        files = {name: task.result() for name, task in tasks.items()}
+    offsets = decode_offsets(files[OFFSETS], manifest.counts.chunks)
+    parts = [(shard.file, files[shard.file]) for shard in manifest.shards]
+    index = VectorIndex(offsets.keys, parts, manifest.model.dimensions, manifest.index.expansion_search)
+    return Opened(manifest, files[CHUNKS], offsets, index)
 
 
-def _file_record(folder: Path, name: str, size: int, *, whole: bool) -> FileRecord:
+def _checked(folder: Path, name: str, expected: FileRecord, whole: bool) -> Data:
+    """A file's map, once its bytes are found to be those that index.json speaks of. Raises ArtifactError.
+
+    crc32 finds every error of one or two bits and every burst of up to 32, at three times the speed of sha256, which
+    `whole` adds.
+    """
+    place = f"{folder.name}/{name}"
     crc, digest = 0, hashlib.sha256()
-    buffer = memoryview(bytearray(_READ))  # not mapped: what is only checked should take no memory
+    buffer = memoryview(bytearray(_READ))  # not through the map: what is only checked should take no memory
     try:
         with (folder / name).open("rb", buffering=0) as stream:
-            found = os.fstat(stream.fileno()).st_size
-            if found != size:
-                raise ArtifactError(
-                    "bad-artifact", f"{folder.name}/{name} has {found} bytes, {INDEX} says {size}; {AGAIN}"
-                )
+            size = os.fstat(stream.fileno()).st_size
+            if size != expected.size:
+                raise ArtifactError("bad-artifact", f"{place} has {size} bytes, {INDEX} says {expected.size}; {AGAIN}")
             while count := stream.readinto(buffer):
                 crc = zlib.crc32(buffer[:count], crc)
                 if whole:
                     digest.update(buffer[:count])
+            if f"{crc:08x}" != expected.crc32 or (whole and digest.hexdigest() != expected.sha256):
+                raise ArtifactError("bad-artifact", f"{place} was changed after it was written (checksum); {AGAIN}")
+            # of the same open file, so that it is the checked one also where the folder was replaced just now
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:
-        raise ArtifactError("bad-artifact", f"{folder.name}/{name} is missing; {AGAIN}") from None
+        raise ArtifactError("bad-artifact", f"{place} is missing; {AGAIN}") from None
     except OSError as error:
-        raise ArtifactError("bad-artifact", f"{folder.name}/{name} cannot be read: {error.strerror}") from None
-    return FileRecord(size=size, crc32=f"{crc:08x}", sha256=digest.hexdigest())
+        raise ArtifactError("bad-artifact", f"{place} cannot be read: {error.strerror}; {AGAIN}") from None
 
 
 # -- verifying -------------------------------------------------------------------------------------------------------
@@ -154,13 +151,16 @@ def verify_artifact(folder: Path) -> Manifest:
     the order of the lines; documents.jsonl counts the same chunks; chunks.idx points at the lines; every chunk has its
     vector, of unit length.
     """
-    opened = open_artifact(folder, whole=True)
+    return _while_it_stands(folder, _verify)
+
+
+def _verify(folder: Path) -> Manifest:
+    opened = _open(folder, whole=True)
     manifest = opened.manifest
-    place = standing(folder)
-    for path in sorted(place.iterdir()):
-        if path.name not in manifest.files and path.name != INDEX:
-            raise _wrong(folder, path.name, f"{INDEX} does not list it; remove it")
-    counted = [(entry.source, entry.chunks) for entry in read_documents(place / DOCUMENTS)]
+    for name in _names(folder):
+        if name not in manifest.files and name != INDEX:
+            raise _wrong(folder, name, f"{INDEX} does not list it; remove it")
+    counted = [(entry.source, entry.chunks) for entry in read_documents(folder / DOCUMENTS)]
     if len(counted) != manifest.counts.sources or counted != sorted(set(counted)):
         raise _wrong(folder, DOCUMENTS, f"its sources are not the {manifest.counts.sources} of {INDEX}, each once")
     found = _check_lines(folder, opened)
@@ -170,6 +170,13 @@ def verify_artifact(folder: Path) -> Manifest:
         raise _wrong(folder, INDEX, "it gives other numbers of vectors than the index files hold")
     opened.index.check()
     return manifest
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError as error:
+        raise ArtifactError("bad-artifact", f"{folder.name}/ cannot be listed: {error.strerror}; {AGAIN}") from None
 
 
 def _check_lines(folder: Path, opened: Opened) -> list[tuple[str, int]]:

@@ -170,4 +170,7 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    try:
+        serve()
+    except BrokenPipeError:
+        os._exit(1)  # the parent is gone, and nobody is left to tell

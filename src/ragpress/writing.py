@@ -63,6 +63,7 @@ def write_artifact(
     refuses, `embedding` for a vector that no index should hold.
     """
     recover(target)
+    target = target.resolve()  # a link to a folder elsewhere stays one
     staging = _staging(target)
     writer = _Writer(staging)
     try:
@@ -99,6 +100,7 @@ def recover(target: Path) -> None:
 
     Raises BuildError where the disk refuses.
     """
+    target = target.resolve()
     aside = _aside(target)
     try:
         if aside.exists() and not target.exists():
