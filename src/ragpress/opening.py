@@ -174,7 +174,7 @@ def _verify(folder: Path) -> Manifest:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
+        return sorted(path.name for path in folder.iterdir())
     except OSError as error:
         raise ArtifactError("bad-artifact", f"{folder.name}/ cannot be listed: {error.strerror}; {AGAIN}") from None
 
