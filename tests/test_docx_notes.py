@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
-from docx_maker import PNG, box, field, p, picture, r, read, story, styled, t, tbl, texts, tr, vml_box
+from docx_maker import PNG, Part, box, field, p, picture, r, read, story, styled, t, tbl, texts, tr, vml_box
 
 
 def footnote(identifier: int, text: str, kind: str = "") -> str:
@@ -166,7 +167,7 @@ def test_page_numbers_are_no_text_of_a_footer() -> None:
 
 def test_headers_of_first_and_even_pages_are_read_only_where_they_are_printed() -> None:
     references = ("header/default:header1", "header/first:header2", "header/even:header3")
-    stories = {"header1": p("все"), "header2": p("первая"), "header3": p("чётные")}
+    stories: dict[str, Any] = {"header1": p("все"), "header2": p("первая"), "header3": p("чётные")}
     assert texts(read(p("а") + section(*references), **stories)) == ["все", "а"]
     titled = section(*references, more="<w:titlePg/>")
     assert texts(read(p("а") + titled, settings="<w:evenAndOddHeaders/>", **stories)) == [
@@ -183,7 +184,7 @@ def test_a_header_that_is_missing_costs_nothing() -> None:
 
 
 def test_notes_and_headers_have_links_of_their_own() -> None:
-    also = {
+    also: dict[str, Part] = {
         "word/media/b.png": PNG,
         "word/_rels/footnotes.xml.rels": "<Relationships/>",
         "word/header9.xml": story("hdr", p(t("не связан"))),

@@ -10,9 +10,9 @@ from ragpress.readers.docx.numberformats import format_number
 CLAUSES = level(0, "%1.") + level(1, "%1.%2.") + level(2, "%3)", "russianLower")
 
 
-def items(body: str, numbering: str, **rest: str) -> list[str]:
+def items(body: str, numbering: str, styles: str = "") -> list[str]:
     """The lines of the one list that the body is."""
-    (unit,) = read(body, numbering=numbering, **rest).units
+    (unit,) = read(body, numbering=numbering, styles=styles).units
     assert unit.kind == "list"
     lines = unit.text.split("\n")
     starts = [0, *unit.breaks]

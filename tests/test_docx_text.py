@@ -9,9 +9,9 @@ from ragpress.config import Config
 from ragpress.readers.docx import read_docx
 
 
-def line(content: str, **rest: str) -> str:
+def line(content: str) -> str:
     """The text of a document of one paragraph with this content."""
-    (text,) = texts(read(p(content), **rest))
+    (text,) = texts(read(p(content)))
     return text
 
 

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from docx_maker import archive, docx, links, p, parts, read, story, texts
+from docx_maker import Part, archive, docx, links, p, parts, read, story, texts
 from ragpress.config import Config
 from ragpress.errors import SourceError
 from ragpress.readers.docx import read_docx
@@ -198,13 +198,21 @@ def test_an_address_in_the_text_stays_as_it_is() -> None:
 
 
 def test_relationships_are_read_whatever_they_lead_to() -> None:
-    entries = [("a", "image", "NULL"), ("b", "image", "../media/x.png"), ("c", "hyperlink", "#place")]
+    entries: list[tuple[str, ...]] = [
+        ("a", "image", "NULL"),
+        ("b", "image", "../media/x.png"),
+        ("c", "hyperlink", "#place"),
+    ]
     entries += [
         ("d", "hyperlink", "http://example.org", "External"),
         ("e", "image", ""),
         ("f", "styles", "/word/Styles.XML"),
     ]
-    made = {"word/styles.xml": "<a/>", "media/x.png": b"x", "word/_rels/document.xml.rels": links(entries)}
+    made: dict[str, Part] = {
+        "word/styles.xml": "<a/>",
+        "media/x.png": b"x",
+        "word/_rels/document.xml.rels": links(entries),
+    }
     package = open_package(archive(made), "a.docx", "Word")
     found = package.relationships("word/document.xml")
     assert {name: link.part for name, link in found.items()} == {
