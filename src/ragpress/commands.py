@@ -11,7 +11,7 @@ import msgspec
 
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, render
-from ragpress.records import Chunk, Hit
+from ragpress.records import Chunk, DocumentEntry, Hit
 
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ def chunk(options: argparse.Namespace) -> int:
     for job, outcome in zip(jobs, compile_sources(jobs), strict=True):
         if isinstance(outcome, Compiled):
             for item in outcome.chunks:
-                sys.stdout.buffer.write(encode_chunk(item))
+                sys.stdout.buffer.write(_line(encode_chunk(item), outcome.entry))
             sys.stdout.buffer.flush()
             for message in outcome.messages:
                 print(render(message, ""), file=sys.stderr)
@@ -59,6 +59,14 @@ def chunk(options: argparse.Namespace) -> int:
     if options.report is not None:
         _write_report(options.report, dict(sorted(reports.items())))
     return 1 if failed else 0
+
+
+def _line(chunk: bytes, entry: DocumentEntry) -> bytes:
+    """A chunk's line. Without a build there is no documents.jsonl, so that front matter is told with each chunk."""
+    if not entry.front_matter:
+        return chunk
+    document = msgspec.json.encode({"document": {"title": entry.title, "front_matter": entry.front_matter}})
+    return chunk.removesuffix(b"}\n") + b"," + document.removeprefix(b"{") + b"\n"
 
 
 def _write_report(path: Path, reports: dict[str, FileReport]) -> None:

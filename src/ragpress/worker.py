@@ -7,6 +7,7 @@ killed, one that exceeds its memory says so, and the next source gets a new work
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import resource
@@ -25,7 +26,7 @@ from typing import IO
 import msgspec
 
 from ragpress.config import Config
-from ragpress.errors import SourceError
+from ragpress.errors import BuildError, SourceError
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
 
 
@@ -67,6 +68,7 @@ class Compiled(msgspec.Struct, frozen=True, tag=True):
 
 Outcome = Compiled | Failure
 _LENGTH = 4
+_START_SECONDS = 300.0
 
 
 def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Iterator[Outcome]:
@@ -77,10 +79,8 @@ def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Iterat
 
     def run(job: Job) -> Outcome:
         worker = free.pop()
-        begin = time.perf_counter()
         try:
-            outcome = worker.compile(job)
-            return msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
+            return worker.compile(job)
         finally:
             free.append(worker)
 
@@ -117,6 +117,7 @@ class _Worker:
                 f"not read within {limit} seconds; simplify or split the file, or raise source_seconds",
                 job.source,
                 lasting=False,
+                seconds=float(limit),
             )
         except (EOFError, BrokenPipeError):
             status = self.stop()
@@ -130,6 +131,7 @@ class _Worker:
         return msgspec.msgpack.decode(answer, type=Outcome)
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
+        fresh = self._process is None
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "ragpress.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -138,11 +140,11 @@ class _Worker:
         if sink is None or source is None:
             raise EOFError
         _write_frame(sink, frame)
-        deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as waiting:
             waiting.register(source, selectors.EVENT_READ)
-            size = int.from_bytes(_read_until(source, waiting, _LENGTH, deadline), "big")
-            return _read_until(source, waiting, size, deadline)
+            if fresh:  # loading the vocabulary is not on the source's clock
+                _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
+            return _read_frame(source, waiting, time.monotonic() + seconds)
 
     def stop(self) -> int:
         process, self._process = self._process, None
@@ -161,6 +163,11 @@ class _Worker:
 
 def _ending(status: int) -> str:
     return signal.Signals(-status).name if status < 0 else f"status {status}"
+
+
+def _read_frame(source: IO[bytes], waiting: selectors.BaseSelector, deadline: float) -> bytes:
+    size = int.from_bytes(_read_until(source, waiting, _LENGTH, deadline), "big")
+    return _read_until(source, waiting, size, deadline)
 
 
 def _read_until(source: IO[bytes], waiting: selectors.BaseSelector, size: int, deadline: float) -> bytes:
@@ -185,9 +192,9 @@ def compile_source(job: Job) -> Outcome:
     """Reads, captions, chunks and audits one source in this process."""
     try:
         return _compile(job)
-    except SourceError as error:
+    except BuildError as error:
         found = error.message
-        return Failure(found.code, found.text, job.source, found.locator)
+        return Failure(found.code, found.text, job.source, found.locator, lasting=isinstance(error, SourceError))
     except MemoryError:
         limit = job.config.source_megabytes
         return Failure(
@@ -277,10 +284,15 @@ def serve() -> None:
     while header := source.read(_LENGTH):
         job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
         if not limited:
-            _counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
+            with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
+                _counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
             _limit_memory(job.config.source_megabytes)
             limited = True
-        _write_frame(sink, msgspec.msgpack.encode(compile_source(job)))
+            _write_frame(sink, b"")  # ready
+        begin = time.perf_counter()
+        outcome = compile_source(job)
+        outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
+        _write_frame(sink, msgspec.msgpack.encode(outcome))
 
 
 def _limit_memory(megabytes: int) -> None:
