@@ -42,6 +42,7 @@ _BUILT_IN = {
 }
 """The number formats that have no code in the file (ECMA-376 part 1, 18.8.30), as far as they differ from General."""
 
+_KEPT = 200  # elements that stand in memory together
 _WIDEST = 16_384
 _MAX_CROSSINGS = 2_000_000
 _Range = tuple[int, int, int, int]  # first row, first column, last row, last column
@@ -157,7 +158,7 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
             number = int(given) if given.isdigit() and len(given) < 9 else number + 1
             if _is_on(element.get("hidden")):
                 sheet.hidden_rows.add(number)
-            cells = list(_cells(element, book))
+            cells = list(_cells(element, book)) if len(element) else []
             if cells:
                 sheet.rows.append((number, cells))
         elif tag == S + "col" and _is_on(element.get("hidden")):
@@ -177,16 +178,16 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
 
 
 def _elements(parts: Parts, name: str, *tags: str) -> Iterator[Element]:
-    """The elements of a part as they end, each emptied after use, so that a large sheet never stands in memory."""
+    """The elements of a part as they end. Those behind are dropped, so that a large sheet never stands in memory."""
     data = parts.transitional(name)
     if not data:
         return
     events = etree.iterparse(io.BytesIO(data), tag=[S + tag for tag in tags], **SAFE)
-    for _, element in events:
+    for number, (_, element) in enumerate(events):
         yield element
-        element.clear()
-        while element.getprevious() is not None:
-            del element.getparent()[0]
+        if number % _KEPT == _KEPT - 1:
+            parent = element.getparent()  # which already holds some that are yet to come
+            del parent[: parent.index(element)]
 
 
 def _is_on(value: str | None) -> bool:
@@ -196,24 +197,38 @@ def _is_on(value: str | None) -> bool:
 def _cells(row: Element, book: _Book) -> Iterator[_Value]:
     """The cells of a row that have a value."""
     column = 0
+    passed = ""
     for cell in row.iterchildren(S + "c"):
-        place = _REFERENCE.fullmatch(cell.get("r") or "")
-        column = _column(place[1]) if place else column + 1
-        kind = cell.get("t") or "n"
-        if kind == "inlineStr":
-            inline = cell.find(S + "is")
-            text = _rich_text(inline) if inline is not None else ""
-        else:
-            value = cell.find(S + "v")
-            text = (value.text or "").strip(" \n\r\t") if value is not None else ""
-        if kind == "s":
-            text = book.strings[int(text)] if text.isdigit() and int(text) < len(book.strings) else ""
-        elif kind == "str":
-            text = _plain(text)
+        reference = cell.get("r") or ""
+        if not len(cell) and reference:  # a style alone; a sheet may have a million of these
+            passed = reference
+            continue
+        column = _place(reference, _place(passed, column - 1))
+        passed = ""
+        text, kind = _stored(cell, book)
         if text:
             style = cell.get("s") or "0"
             code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else ""
             yield column, text, kind, code
+
+
+def _place(reference: str, before: int) -> int:
+    """The column that a cell says it is in, or the one after the cell before it."""
+    found = _REFERENCE.fullmatch(reference)
+    return _column(found[1]) if found else before + 1
+
+
+def _stored(cell: Element, book: _Book) -> tuple[str, str]:
+    """The value of a cell as the file has it, and its type."""
+    kind = cell.get("t") or "n"
+    if kind == "inlineStr":
+        inline = cell.find(S + "is")
+        return (_rich_text(inline) if inline is not None else ""), kind
+    value = cell.find(S + "v")
+    text = (value.text or "").strip(" \n\r\t") if value is not None else ""
+    if kind == "s":
+        return (book.strings[int(text)] if text.isdigit() and int(text) < len(book.strings) else ""), kind
+    return (_plain(text) if kind == "str" else text), kind
 
 
 def _column(letters: str) -> int:
