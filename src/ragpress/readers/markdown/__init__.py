@@ -23,8 +23,7 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
     front = read_front_matter(lines, source)
     blocks, comments = read_blocks("\n".join(lines[front.lines :]))
     if not blocks:
-        below = " below its front matter" if front.lines else ""
-        raise SourceError("empty-source", f"the file has no text{below}; write some or remove the file", source)
+        raise _empty(front.lines, comments, source)
     blocks = [block._replace(start=block.start + front.lines, end=block.end + front.lines) for block in blocks]
     title = _title(front.values) or next((block.text for block in blocks if block.level == 1 and block.text), "")
     name = _title(front.values) or normalize(PurePosixPath(source).stem)
@@ -37,6 +36,15 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
         messages=(*decoded.messages, *front.messages, *messages, *_warnings(comments, front.lines, source)),
         left_out=(*left_out, *(LeftOut("comment", each.text, _place(each, front.lines)) for each in comments)),
     )
+
+
+def _empty(above: int, comments: list[Comment], source: str) -> SourceError:
+    for comment in comments:
+        if comment.open:
+            text = "all text stands behind a comment `<!--` that is not closed; close it with `-->`"
+            return SourceError("empty-source", text, source, _place(comment, above))
+    text = f"the file has no text{' below its front matter' if above else ''}; write some or remove the file"
+    return SourceError("empty-source", text, source)
 
 
 def _title(values: dict[str, object]) -> str:

@@ -107,12 +107,12 @@ class _Reader:
 
     def add_definitions(self) -> None:
         """What CommonMark takes for a link's definition, though a reader would miss it."""
+        covered = {number for block in self.blocks for number in range(block.start, block.end)}
         known = [*self._env.get("references", {}).values(), *self._env.get("duplicate_refs", [])]
         for definition in known:
             start, end = definition["map"]
             found = _DEFINITION.match(self._lines[start])
-            inside = any(block.start <= start < block.end for block in self.blocks)
-            if found is None or inside:
+            if found is None or start in covered:
                 continue
             target = found["target"].rstrip(".,;:!?")
             if found["note"] or (target and not _TARGET.search(target)):

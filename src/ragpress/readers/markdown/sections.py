@@ -12,6 +12,8 @@ from ragpress.readers.markdown.blocks import Block
 from ragpress.records import LeftOut, Locator, Message, Unit
 from ragpress.text import fold
 
+_SHOWN = 80  # characters of a heading in a message
+
 Path = tuple[tuple[int, str], ...]
 """The open headings: level and text, outermost first."""
 
@@ -55,17 +57,17 @@ def assemble(
     for section, after in zip(sections, (*sections[1:], None), strict=True):
         if section.under_excluded:
             left_out.append(section.left_out("excluded-section"))
-            text = f"section «{section.name}» is left out, as excluded_section_headings says"
+            text = f"section «{_short(section.name)}» is left out, as excluded_section_headings says"
             messages.append(message("info", "left-out", text, source, left_out[-1].locator))
         elif not section.empty():
             units.extend(_units(section))
         elif section.body or (section.heading and section.heading.text and not _opens(section, after)):
             left_out.append(section.left_out("empty-section"))
-            text = f"there is no text under «{section.name}»; write some or remove the heading"
+            text = f"there is no text under «{_short(section.name)}»; write some or remove the heading"
             messages.append(message("warning", "empty-section", text, source, left_out[-1].locator))
     if dropped:
         left_out.append(LeftOut("extra-h1", "\n".join(block.text for block in dropped), _place(dropped)))
-        text = f"{len(dropped)} blocks from the second H1 «{dropped[0].text}» on are left out, as extra_h1 says"
+        text = f"{len(dropped)} blocks from the second H1 «{_short(dropped[0].text)}» on are left out, as extra_h1 says"
         messages.append(message("warning", "extra-h1", text, source, left_out[-1].locator))
     return tuple(units), tuple(messages), tuple(left_out)
 
@@ -136,3 +138,7 @@ def _place(blocks: Sequence[Block]) -> Locator:
 
 def _comparable(heading: str) -> str:
     return " ".join(fold(heading).split())
+
+
+def _short(heading: str) -> str:
+    return heading if len(heading) <= _SHOWN else f"{heading[: _SHOWN - 1]}…"

@@ -1,0 +1,225 @@
+"""The lines of a plain text as paragraphs, lists, questions and possible headings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from ragpress.readers.plaintext.marks import (
+    Number,
+    is_answer,
+    is_capitals,
+    is_item,
+    is_named_part,
+    is_rule,
+    is_titled,
+    numbered,
+    question,
+)
+
+Kind = Literal["heading", "question", "paragraph", "list"]
+_WIDEST_WRAP = 140  # columns; longer lines are paragraphs that an editor wrapped on the screen
+_NARROWEST_WRAP = 40
+_SHORT_ITEM = 200
+_SENTENCE_LENGTH = 80
+_LONG_CAPITALS = 6
+_ENDS = (".", "!", "?", "…", "؟", ":", "؛", "»", ")")
+
+
+class Line(NamedTuple):
+    """A line with its number in the file, from 1; `text` is without white space at the ends."""
+
+    number: int
+    text: str
+    indented: bool
+
+
+class Piece(NamedTuple):
+    """Lines that belong together. `level` is a heading's: smaller ones stand above greater ones.
+
+    `split` says that the lines do not run on: a long piece comes apart between them.
+    """
+
+    kind: Kind
+    lines: tuple[Line, ...]
+    level: int = 0
+    split: bool = False
+
+    def text(self) -> str:
+        """The lines as they stand, with a blank line wherever the source has some."""
+        out = self.lines[0].text
+        for before, line in pairwise(self.lines):
+            out += ("\n\n" if line.number > before.number + 1 else "\n") + line.text
+        return out
+
+    def breaks(self) -> tuple[int, ...]:
+        """Offsets into the text at which a list item begins, or a line where they do not run on."""
+        found = []
+        at = 0
+        for number, line in enumerate(self.lines):
+            at += (line.number > self.lines[number - 1].number + 1) if number else 0
+            if self.split and (self.kind != "list" or is_item(line.text)):
+                found.append(at)
+            at += len(line.text) + 1
+        return tuple(found)
+
+
+def read_pieces(text: str) -> list[Piece]:
+    """All pieces in order. A heading piece is only a candidate: what follows decides."""
+    runs = list(_runs(text))
+    lines = [line.text for run in runs for line in run]
+    # Where most of a text is capitals they mean nothing.
+    capitals = 2 * sum(len(line) for line in lines if is_capitals(line)) < sum(map(len, lines))
+    pieces = [piece for run in runs for piece in _split(run, capitals=capitals)]
+    return [_paragraph_if_single(piece) for piece in _joined_lists(_without_listed_headings(pieces))]
+
+
+def _runs(text: str) -> Iterator[list[Line]]:
+    """Lines without a blank one, a rule or a page end between them."""
+    run: list[Line] = []
+    for number, source in enumerate(text.split("\n"), start=1):
+        line = Line(number, source.strip(), source.startswith(("  ", "\t")))
+        divides = not line.text or is_rule(line.text)
+        if run and (divides or source.startswith("\f")):
+            yield run
+            run = []
+        if not divides:
+            run.append(line)
+    if run:
+        yield run
+
+
+def _split(run: list[Line], *, capitals: bool) -> Iterator[Piece]:
+    """Cuts a run at questions, answers, headings, the ends of lists and indented first lines."""
+    indented = sum(line.indented for line in run)
+    first_lines = 0 < indented <= len(run) - indented
+    answers = any(is_answer(line.text) for line in run)
+    held: list[Line] = []
+    kind: Kind = "paragraph"
+    for at, line in enumerate(run):
+        asks, replies = bool(question(line.text)), is_answer(line.text)
+        level = 0 if asks or replies else _heading_level(run, at, capitals=capitals)
+        item = is_item(line.text) and not level
+        if held and (
+            asks
+            or replies
+            or level
+            or (item and kind == "paragraph")
+            or (kind == "list" and not item and _leaves_list(held[-1], line))
+            or (kind == "question" and not answers)
+            or (kind == "paragraph" and first_lines and line.indented)
+        ):
+            yield from _closed(kind, held)
+            held, kind = [], "paragraph"
+        if level:
+            yield Piece("heading", (line,), level)
+            continue
+        if not held:
+            kind = "question" if asks else "list" if item else "paragraph"
+        held.append(line)
+    if held:
+        yield from _closed(kind, held)
+
+
+def _closed(kind: Kind, lines: list[Line]) -> Iterator[Piece]:
+    if kind != "paragraph":
+        yield Piece(kind, tuple(lines), split=kind == "list")
+    elif _run_on(lines):
+        yield Piece(kind, tuple(lines))
+    elif _sentences(lines):
+        yield from (Piece(kind, (line,)) for line in lines)
+    else:
+        yield Piece(kind, tuple(lines), split=True)
+
+
+def _run_on(lines: list[Line]) -> bool:
+    """Whether the lines are one paragraph that was wrapped at some width: the next word would not have fitted."""
+    width = max(len(line.text) for line in lines)
+    if len(lines) == 1:
+        return True
+    if not _NARROWEST_WRAP <= width <= _WIDEST_WRAP:
+        return False
+    full = sum(len(line.text) + 1 + len(after.text.split()[0]) > width for line, after in pairwise(lines))
+    return 5 * full >= 4 * (len(lines) - 1)
+
+
+def _sentences(lines: list[Line]) -> bool:
+    """Whether each line is a paragraph of its own, not one of an address, a verse or the like."""
+    ended = sum(line.text.endswith(_ENDS) for line in lines)
+    return 2 * ended >= len(lines) or sum(len(line.text) for line in lines) >= _SENTENCE_LENGTH * len(lines)
+
+
+def _leaves_list(before: Line, line: Line) -> bool:
+    """Whether a line without a mark is not the rest of the list item above it."""
+    return not line.indented and not line.text[0].islower() and before.text.endswith(_ENDS)
+
+
+def _heading_level(run: Sequence[Line], at: int, *, capitals: bool) -> int:
+    """The level of a possible heading, or 0. Capitals and named parts are 1; `1.` is 2, `1.1.` is 3 and so on."""
+    line = run[at].text
+    before = run[at - 1].text if at else ""
+    after = run[at + 1].text if at + 1 < len(run) else ""
+    if before and not after:
+        return 0
+    number = numbered(line)
+    if number is not None:
+        if not is_titled(number.title) or _is_item_of_run(run, at, number):
+            return 0
+        heads = not after or is_capitals(line) or len(after) >= max(_SENTENCE_LENGTH, len(line))
+        return 1 + len(number.parts) if heads and not (after and (is_item(after) or after[0].islower())) else 0
+    if is_named_part(line):
+        return 1
+    if capitals and is_capitals(line) and not is_item(line):
+        return 1 if not before or len(line) >= _LONG_CAPITALS else 0
+    return 0
+
+
+def _is_item_of_run(run: Sequence[Line], at: int, number: Number) -> bool:
+    """Whether a numbered line of the same depth stands directly around it."""
+    around = [*run[max(at - 1, 0) : at], *run[at + 1 : at + 2]]
+    return any((other := numbered(line.text)) is not None and len(other.parts) == len(number.parts) for line in around)
+
+
+def _follows(before: Piece, after: Piece) -> bool:
+    """Whether two pieces are items of one list: the next number, or bullets both."""
+    last = next((line.text for line in reversed(before.lines) if is_item(line.text)), "")
+    first = after.lines[0].text
+    one, two = numbered(last), numbered(first)
+    if one is None or two is None:
+        return one is two and bool(last) and is_item(first)
+    return len(one.parts) == len(two.parts) and one.parts[:-1] == two.parts[:-1] and two.parts[-1] == one.parts[-1] + 1
+
+
+def _without_listed_headings(pieces: Sequence[Piece]) -> list[Piece]:
+    """Numbered headings that directly follow each other are the items of a list."""
+    found = list(pieces)
+    for at, (before, after) in enumerate(pairwise(pieces)):
+        if after.kind == "heading" and numbered(after.lines[0].text) and _follows(before, after):
+            for place in (at, at + 1):
+                if found[place].kind == "heading":
+                    found[place] = Piece("list", found[place].lines, split=True)
+    return found
+
+
+def _joined_lists(pieces: Sequence[Piece]) -> list[Piece]:
+    """Short list items with blank lines between them are one list."""
+    found: list[Piece] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.kind == piece.kind == "list"
+            and _follows(last, piece)
+            and all(len(line.text) <= _SHORT_ITEM for line in (*last.lines, *piece.lines))
+        ):
+            found[-1] = last._replace(lines=(*last.lines, *piece.lines))
+        else:
+            found.append(piece)
+    return found
+
+
+def _paragraph_if_single(piece: Piece) -> Piece:
+    if piece.kind == "list" and sum(is_item(line.text) for line in piece.lines) == 1:
+        return Piece("paragraph", piece.lines)
+    return piece
