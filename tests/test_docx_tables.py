@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from docx_maker import docx, gone, ins, p, r, read, styled, tbl, tc, texts, tr
+from docx_maker import docx, gone, ins, p, r, read, style, styled, tbl, tc, texts, tr
 from ragpress.config import Config
 from ragpress.readers.docx import read_docx
 from ragpress.records import Document
@@ -72,6 +72,21 @@ def test_rows_that_repeat_on_each_page_are_the_header() -> None:
     repeated = "<w:tblHeader/>"
     table = tbl(tr("альфа", "бета", properties=repeated), tr("гамма", "дельта"), tr("эта", "тета"))
     assert rows(read(table)) == ["альфа: гамма\nбета: дельта", "альфа: эта\nбета: тета"]
+
+
+def test_a_row_that_stands_out_by_colour_or_by_the_style_of_the_table_is_the_header() -> None:
+    def shaded(text: str) -> str:
+        return tc(text, '<w:shd w:val="clear" w:fill="D9E2F3"/>')
+
+    plain = tr("гамма", "дельта") + tr("эта", "тета") + tr("йота", "каппа") + tr("лямбда", "мю")
+    expected = ["альфа: гамма\nбета: дельта", "альфа: эта\nбета: тета"]
+    assert rows(read(tbl(tr(shaded("альфа"), shaded("бета")), plain)))[:2] == expected
+    first = '<w:tblStylePr w:type="firstRow"><w:rPr><w:b/></w:rPr></w:tblStylePr>'
+    styles = style("Grid", kind="table", inner=first) + style("Mine", based="Grid", kind="table")
+    for look, header in (('w:firstRow="1"', True), ('w:val="04A0"', True), ('w:val="0480"', False)):
+        properties = f'<w:tblPr><w:tblStyle w:val="Mine"/><w:tblLook {look}/></w:tblPr>'
+        table = f"<w:tbl>{properties}{tr('альфа', 'бета')}{plain}</w:tbl>"
+        assert (rows(read(table, styles=styles))[:2] == expected) is header
 
 
 def test_columns_of_a_right_to_left_table_keep_the_order_of_the_file() -> None:

@@ -43,8 +43,11 @@ class Cell:
 
 @dataclass(slots=True)
 class TableRow:
+    """A row. `header`: the file repeats it on each page. `strong`: it stands out by shading or the table's style."""
+
     cells: list[Cell]
     header: bool = False
+    strong: bool = False
 
 
 @dataclass(slots=True)

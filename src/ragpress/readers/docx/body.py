@@ -9,7 +9,7 @@ from ragpress.readers.docx.altchunk import read_altchunk
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.drawing import read_drawing
 from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
-from ragpress.readers.docx.names import MC, M, W, number, switched_on, value
+from ragpress.readers.docx.names import MC, M, R, W, number, switched_on, value
 from ragpress.readers.docx.notes import read_note
 from ragpress.readers.docx.story import DEEPEST, Story, flat_text
 from ragpress.readers.docx.styles import ParagraphStyle
@@ -44,7 +44,11 @@ def read_blocks(container: Iterable[Element], story: Story) -> list[Block]:
         if carried is not None:
             blocks += _finished(carried, _Properties(story.styles.paragraph("")), story)
             carried = None
-        if tag == W + "altChunk":
+        if tag == W + "subDoc":
+            link = story.link(element.get(R + "id"))
+            target = link.target if link is not None else "another file"
+            story.warn(f"the part of this master document in {target} was not read; add that file as a source, too")
+        elif tag == W + "altChunk":
             blocks += read_altchunk(element, story, read_blocks)
         elif story.depth >= DEEPEST:
             blocks.append(Paragraph(flat_text(element), story.place))
@@ -68,7 +72,7 @@ def _block_elements(container: Iterable[Element]) -> Iterator[Element]:
             stack.pop()
             continue
         tag = child.tag
-        if tag in (W + "p", W + "tbl", W + "altChunk"):
+        if tag in (W + "p", W + "tbl", W + "altChunk", W + "subDoc"):
             yield child
         elif tag in _PROPERTIES:
             continue

@@ -25,10 +25,12 @@ def graphic_blocks(element: Element, story: Story) -> list[Block]:
     """The text of a c:chart, cx:chart or dgm:relIds. Empty where its part is missing or says nothing."""
     link = story.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
     root = story.package.xml(link.part) if link is not None and link.part else None
-    if root is None:
+    if root is None or link is None:
         return []
     if element.tag == C + "chart":
-        return _chart(root, story.place)
+        drawn = [story.package.xml(part) for part in story.package.related(link.part, "chartUserShapes")]
+        labels = [_rich_text(shapes) for shapes in drawn if shapes is not None]
+        return [*_chart(root, story.place), *_said(labels, story.place)]
     if element.tag == CX + "chart":
         return _extended_chart(root, story.place)
     return _diagram(root, story.place)

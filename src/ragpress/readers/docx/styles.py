@@ -75,6 +75,15 @@ class Styles:
         """The list that a numbering style stands for."""
         return value(self._numbering(self._styles.get(style)), W + "numId")
 
+    def heads_tables(self, identifier: str) -> bool:
+        """Whether a table style sets the first row apart by bold text or shading."""
+        for style in self._chain(identifier):
+            for part in style.iterfind(W + "tblStylePr"):
+                if part.get(W + "type") == "firstRow":
+                    shaded = part.find(f"{W}tcPr/{W}shd") is not None
+                    return shaded or bool(switch(part.find(W + "rPr"), W + "b"))
+        return False
+
     def _read_paragraph(self, identifier: str) -> ParagraphStyle:
         if identifier not in self._styles:
             # Generated files name built-in styles that they do not define.

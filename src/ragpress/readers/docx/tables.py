@@ -19,6 +19,8 @@ WRAPPERS = frozenset(
     W + name for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "body", "dir", "bdo")
 )
 _WIDEST = 256  # Word allows 63 columns
+_NO_COLOUR = frozenset({"auto", "ffffff", "none"})
+_FIRST_ROW = 0x20  # the bit of w:tblLook
 _FEW_ROWS = 3
 _MANY_ROWS = 6
 
@@ -35,7 +37,10 @@ def read_table(element: Element, story: Story, blocks: Callable[[Iterable[Elemen
         for cell in _inside(row, W + "tc"):
             column = _read_cell(cell, found, column, story, blocks)
         if found.cells:
+            found.strong = all(map(_is_shaded, _inside(row, W + "tc")))
             table.rows.append(found)
+    if table.rows and _has_styled_head(element.find(W + "tblPr"), story):
+        table.rows[0].strong = True
     return table
 
 
@@ -58,6 +63,25 @@ def _read_cell(
     else:
         row.cells.append(Cell(content, column, span, _merge(properties, W + "vMerge") == "continue"))
     return min(column + span, _WIDEST)
+
+
+def _is_shaded(cell: Element) -> bool:
+    shading = cell.find(f"{W}tcPr/{W}shd")
+    return shading is not None and (shading.get(W + "fill") or "auto").lower() not in _NO_COLOUR
+
+
+def _has_styled_head(properties: Element | None, story: Story) -> bool:
+    """Whether the table's style shows the first row as a head (17.4.55, 17.7.6.6)."""
+    look = properties.find(W + "tblLook") if properties is not None else None
+    if look is None or not story.styles.heads_tables(value(properties, W + "tblStyle") or ""):
+        return False
+    first = look.get(W + "firstRow")
+    if first is not None:
+        return first in ("1", "true", "on")
+    try:
+        return bool(int(look.get(W + "val") or "0", 16) & _FIRST_ROW)
+    except ValueError:
+        return False
 
 
 def _merge(properties: Element | None, tag: str) -> str:
@@ -151,6 +175,8 @@ def is_layout(table: Table, longest: int, headed: bool) -> bool:
 
 
 def _strong(row: TableRow) -> bool:
+    if row.strong:
+        return True
     texts = [paragraph.bold for cell in row.cells for paragraph in paragraphs(cell.blocks) if paragraph.text]
     return bool(texts) and all(texts)
 
