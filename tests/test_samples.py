@@ -185,11 +185,10 @@ def test_a_branch_row_carries_its_merged_province_and_the_zero_that_only_its_for
     assert branch.section == "شعب"
 
 
-def test_a_blank_row_ends_no_table_and_a_dead_sheet_gives_nothing() -> None:
-    rows = chunks_of("bimeh/shoab.xlsx")
-    assert len(rows) == 11
-    assert all("نشانی: " in chunk.text for chunk in rows)
-    assert "پیش‌نویس" not in "".join(chunk.text for chunk in rows)
+def test_a_blank_row_between_two_regions_ends_no_table() -> None:
+    rows = [chunk for chunk in chunks_of("bimeh/shoab.xlsx") if chunk.section == "شعب"]
+    assert [chunk.locator for chunk in rows] == [f"شعب!R{row}" for row in range(4, 16) if row != 11]
+    assert all("استان: " in chunk.text and "نشانی: " in chunk.text for chunk in rows)
 
 
 def test_numbers_are_written_as_the_sheet_shows_them() -> None:
