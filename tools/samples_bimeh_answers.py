@@ -6,6 +6,7 @@ import datetime
 
 from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font
+
 from samples_common import packed, persian, word_file
 
 # (style, text)

@@ -8,6 +8,7 @@ import zlib
 
 from docx.shared import Cm
 from docx.table import _Cell
+
 from samples_common import packed, persian, persian_cell, persian_table, word_file
 
 ACCIDENT_KINDS = [

@@ -7,6 +7,7 @@ from typing import Any
 
 from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
+
 from samples_common import packed
 
 BRANCH_TITLE = "فهرست شعب بیمهٔ هفت‌کاج — آبان ۱۴۰۵"

@@ -13,6 +13,7 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from docx.text.paragraph import Paragraph
+
 from samples_common import packed, word_file
 
 LABORATORY_HEADER = ("Код", "Исследование", "Материал", "Срок готовности", "Цена, ₽")
