@@ -5,22 +5,27 @@ from __future__ import annotations
 import html
 import re
 
-from ragpress.audit.visible import Piece, Visible
+from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
 from ragpress.text import decode
 
 _FENCE = re.compile(r"^(?:[\s>]|[-*+]\s|\d+[.)]\s)*(`{3,}(?=[^`]*$)|~{3,})")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_INLINE_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strong|u|var)(?:\s[^<>]*)?>", re.IGNORECASE
+)
+_SCRIPT_TAG = re.compile(r"</?su[bp](?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _DESTINATION = re.compile(r"\]\(\s*(?:<[^<>\n]*>|[^\s()]*(?:\([^()\s]*\)[^\s()]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
-_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\]]+\]:\s*\S+.*$")
+_LABEL = re.compile(r"\]\[[^\[\]]*\]")
+_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\n?[ \t]*\S+.*$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_EMPHASIS = re.compile(r"[*`]|~~")
 _KEY = re.compile(r"""^["']?[^\s#:"'\[\]{}-][^:]*:(?:\s|$)""")
 _CONTINUED = re.compile(r"^(?:\s|#|-\s|-$|[\]}])")
 
 
 def plain(text: str) -> str:
-    """Markdown text without backslash escapes and character references."""
-    return html.unescape(_ESCAPE.sub(r"\1", text))
+    """Markdown text without backslash escapes, character references, and the marks of emphasis and code."""
+    return _EMPHASIS.sub("", html.unescape(_ESCAPE.sub(r"\1", text)))
 
 
 def visible_markdown(data: bytes, source: str) -> Visible:
@@ -29,21 +34,49 @@ def visible_markdown(data: bytes, source: str) -> Visible:
     lines = decode(data, source).text.split("\n")
     body = _front_matter_end(lines)
     seen.leave_out("front-matter", lines[:body])
-    fence = ""
-    for number, line in enumerate(_without_comments(lines[body:], seen), start=body + 1):
-        mark = _FENCE.match(line)
-        if mark and (not fence or (mark[1].startswith(fence) and not line[mark.end() :].strip(mark[1][0] + " "))):
-            fence = "" if fence else mark[1]
-        elif fence:
-            seen.pieces.append(Piece(plain(line), f"L{number}"))
-        elif not _DEFINITION.match(line):
-            seen.pieces.append(Piece(plain(_TAG.sub(" ", _DESTINATION.sub("] ", line))), f"L{number}"))
+    for number, line in enumerate(_without_markup(lines[body:], seen), start=body + 1):
+        seen.pieces.append(Piece(plain(line), f"L{number}"))
     return seen
+
+
+def _without_markup(lines: list[str], seen: Visible) -> list[str]:
+    """As many lines, those of code blocks as they are."""
+    cleaned: list[str] = []
+    prose: list[str] = []
+    fence = ""
+    inside_comment = False
+    for line in lines:
+        mark = None if inside_comment else _FENCE.match(line)
+        if mark and (not fence or (mark[1].startswith(fence) and not line[mark.end() :].strip(mark[1][0] + " "))):
+            cleaned += _clean(prose, seen)
+            prose = []
+            fence = "" if fence else mark[1]
+            cleaned.append("")
+        elif fence:
+            cleaned.append(line)
+        else:
+            line, comments, inside_comment = _without_comments(line, inside_comment)
+            seen.leave_out("comment", comments)
+            prose.append(line)
+    return cleaned + _clean(prose, seen)
+
+
+def _clean(lines: list[str], seen: Visible) -> list[str]:
+    """Lines without definitions, tags, link targets and labels. These may be indexed all the same."""
+    text = "\n".join(lines)
+
+    def blank(found: re.Match[str]) -> str:
+        seen.repeatable.update(words(plain(found[0])))
+        return {_INLINE_TAG: "", _SCRIPT_TAG: UNKNOWN_LETTER}.get(found.re, " ") + "\n" * found[0].count("\n")
+
+    for pattern in (_DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
+        text = pattern.sub(blank, text)
+    return text.split("\n") if lines else []
 
 
 def _front_matter_end(lines: list[str]) -> int:
     """How many lines the front matter takes: a block between rules whose lines look like a YAML mapping's."""
-    if lines[0].rstrip() != "---":
+    if lines[0].rstrip() != "---" or not lines[1:] or not lines[1].strip():
         return 0
     for number, line in enumerate(lines[1:], start=1):
         if line.rstrip() in ("---", "..."):
@@ -54,14 +87,19 @@ def _front_matter_end(lines: list[str]) -> int:
     return 0
 
 
-def _without_comments(lines: list[str], seen: Visible) -> list[str]:
-    """The lines with HTML comments blanked, line breaks kept."""
-
-    def blank(found: re.Match[str]) -> str:
-        seen.leave_out("comment", [found[0]])
-        return "\n" * found[0].count("\n") or " "
-
-    return _COMMENT.sub(blank, "\n".join(lines)).split("\n")
+def _without_comments(line: str, inside: bool) -> tuple[str, list[str], bool]:
+    """The line without HTML comments, the comments, and whether one goes on in the next line."""
+    kept, comments = "", []
+    while line:
+        comment, closed, behind = line.partition("-->") if inside else ("", "", line)
+        if comment:
+            comments.append(comment)
+        if inside and not closed:
+            return kept, comments, True
+        before, opened, line = behind.partition("<!--")
+        kept += before
+        inside = bool(opened)
+    return kept, comments, inside
 
 
 def visible_plaintext(data: bytes, source: str) -> Visible:
