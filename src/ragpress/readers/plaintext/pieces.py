@@ -21,6 +21,7 @@ from ragpress.readers.plaintext.marks import (
 Kind = Literal["heading", "question", "paragraph", "list"]
 _WIDEST_WRAP = 140  # columns; longer lines are paragraphs that an editor wrapped on the screen
 _NARROWEST_WRAP = 40
+_INDENT = 4  # columns that an indented line is taken to begin with
 _SHORT_ITEM = 200
 _SENTENCE_LENGTH = 80
 _LONG_CAPITALS = 6
@@ -135,12 +136,15 @@ def _closed(kind: Kind, lines: list[Line]) -> Iterator[Piece]:
 
 def _run_on(lines: list[Line]) -> bool:
     """Whether the lines are one paragraph that was wrapped at some width: the next word would not have fitted."""
-    width = max(len(line.text) for line in lines)
+    width = max(len(line.text) + _INDENT * line.indented for line in lines)
     if len(lines) == 1:
         return True
     if not _NARROWEST_WRAP <= width <= _WIDEST_WRAP:
         return False
-    full = sum(len(line.text) + 1 + len(after.text.split()[0]) > width for line, after in pairwise(lines))
+    full = sum(
+        len(line.text) + _INDENT * line.indented + 1 + len(after.text.split()[0]) > width
+        for line, after in pairwise(lines)
+    )
     return 5 * full >= 4 * (len(lines) - 1)
 
 
@@ -202,21 +206,24 @@ def _without_listed_headings(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def _joined_lists(pieces: Sequence[Piece]) -> list[Piece]:
+def _joined_lists(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Short list items with blank lines between them are one list."""
-    found: list[Piece] = []
+    held: list[Piece] = []
     for piece in pieces:
-        last = found[-1] if found else None
-        if (
-            last is not None
-            and last.kind == piece.kind == "list"
-            and _follows(last, piece)
-            and all(len(line.text) <= _SHORT_ITEM for line in (*last.lines, *piece.lines))
-        ):
-            found[-1] = last._replace(lines=(*last.lines, *piece.lines))
+        short = piece.kind == "list" and all(len(line.text) <= _SHORT_ITEM for line in piece.lines)
+        if held and not (short and _follows(held[-1], piece)):
+            yield _joined(held)
+            held = []
+        if short:
+            held.append(piece)
         else:
-            found.append(piece)
-    return found
+            yield piece
+    if held:
+        yield _joined(held)
+
+
+def _joined(pieces: Sequence[Piece]) -> Piece:
+    return pieces[0]._replace(lines=tuple(line for piece in pieces for line in piece.lines))
 
 
 def _paragraph_if_single(piece: Piece) -> Piece:
