@@ -64,7 +64,9 @@ def compare_pieces(
     pieces = _without_found_formulas(seen.pieces, owned)
     visible = Counter(words("\n".join(piece.text for piece in pieces)))
     headed = heading_words(document, chunks)
-    short = _without_divided_words(visible - own - headed, owned)
+    short = visible - own - headed
+    if short:
+        short = _without_repeated_headings(_without_divided_words(short, owned), pieces, chunks)
     spared = short & left
     short -= spared
     with_row = {f"R{number}" for chunk in chunks for number in _rows_of(chunk)}
@@ -101,6 +103,19 @@ def _without_divided_words(short: Counter[str], owned: Sequence[str]) -> Counter
         for word in long:
             if word in squashed:
                 del short[word]
+    return short
+
+
+def _without_repeated_headings(short: Counter[str], pieces: Sequence[Piece], chunks: Iterable[Chunk]) -> Counter[str]:
+    """The missing words but for lines that are a heading of some chunk.
+
+    Paths do not tell two sections below each other apart whose headings above are of the same wording.
+    """
+    carried = {tuple(words(heading)) for chunk in chunks for heading in chunk.headings}
+    for piece in pieces:
+        said = tuple(words(piece.text))
+        if said and said in carried and Counter(said) <= short:
+            short -= Counter(said)
     return short
 
 

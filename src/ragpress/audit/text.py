@@ -52,6 +52,7 @@ def _without_markup(lines: list[str], seen: Visible) -> list[str]:
             prose = []
             fence = "" if fence else mark[1]
             cleaned.append("")
+            seen.repeatable.update(words(line))
         elif fence:
             cleaned.append(line)
         else:
