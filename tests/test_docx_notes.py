@@ -163,6 +163,10 @@ def test_page_numbers_are_no_text_of_a_footer() -> None:
         assert texts(read(p("а") + section("footer/default:footer1"), footer1=p(content))) == ["а"]
     own = p(r("Договор № 5, стр. ") + field(" PAGE ", r("3")))
     assert texts(read(p("а") + section("footer/default:footer1"), footer1=own)) == ["а", "Договор № 5, стр."]
+    dated = p("12.05.2024") + p(pages)
+    assert texts(read(p("а") + section("footer/default:footer1"), footer1=dated)) == ["а", "12.05.2024"]
+    for typed in ("Страница 3", "- 3 -", "3"):
+        assert texts(read(p("а") + section("footer/default:footer1"), footer1=p(typed))) == ["а"]
 
 
 def test_headers_of_first_and_even_pages_are_read_only_where_they_are_printed() -> None:

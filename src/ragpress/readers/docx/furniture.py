@@ -66,8 +66,13 @@ def _printed(root: Element, story: Story, settings: Element | None, kind: str) -
 
 
 def _counts_pages(text: str, numbered: bool) -> bool:
-    """Whether a line says nothing but which page this is. `numbered`: its header holds a page number field."""
+    """Whether a line says nothing but which page this is.
+
+    `numbered`: its header has a page number field, whose result is out already, so that digits mean something else.
+    """
     words = _WORD.findall(text)
     if not all(map(_COUNTING.fullmatch, words)):
         return False
-    return numbered or bool(words) or text.strip(" -–—.|/").isdigit()
+    if not any(map(str.isdigit, text)):
+        return True
+    return not numbered and (bool(words) or text.strip(" -–—.|/").isdigit())
