@@ -94,6 +94,18 @@ def test_a_title_in_capitals_stays_above_the_first_section() -> None:
     assert [unit.headings for unit in found.units] == [("ПАМЯТКА ПАЦИЕНТУ", "ЧТО ВЗЯТЬ"), ("КОГДА ЗВОНИТЬ",)]
 
 
+def test_a_title_in_capitals_may_take_two_lines() -> None:
+    assert sections(f"ПАМЯТКА ПАЦИЕНТУ\nДНЕВНОГО СТАЦИОНАРА\n\n{LONG}\n") == [
+        ("ПАМЯТКА ПАЦИЕНТУ ДНЕВНОГО СТАЦИОНАРА", LONG)
+    ]
+
+
+def test_a_paragraph_in_capitals_is_no_heading() -> None:
+    shouted = "ВНИМАНИЕ! ВХОД ТОЛЬКО В БАХИЛАХ\nИ ХАЛАТЕ, ВЕРХНЮЮ ОДЕЖДУ СДАВАЙТЕ\nВ ГАРДЕРОБ НА ПЕРВОМ ЭТАЖЕ."
+    text = f"{LONG}\n\n{shouted}\n\n{LONG}\n\nПрограмма даётся КАК ЕСТЬ\nИ БЕЗ ГАРАНТИЙ\nлюбого рода.\n\n{LONG}"
+    assert {unit.section for unit in units(text)} == {""}
+
+
 @pytest.mark.parametrize(
     "text",
     [

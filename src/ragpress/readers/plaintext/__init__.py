@@ -35,7 +35,7 @@ def read_plaintext(data: bytes, source: str, config: Config) -> Document:
     pieces = _headings_with_text(read_pieces(normalize(decoded.text)))
     if not pieces:
         raise SourceError("empty-source", "the file has no text; write some or remove the file", source)
-    title = pieces[0].text() if pieces[0].kind == "heading" else normalize(PurePosixPath(source).stem)
+    title = _words(pieces[0]) if pieces[0].kind == "heading" else normalize(PurePosixPath(source).stem)
     return Document(source=source, title=title, units=tuple(_units(pieces)), messages=decoded.messages)
 
 
@@ -75,10 +75,16 @@ def _units(pieces: Sequence[Piece]) -> Iterator[Unit]:
             # A heading directly below one of its own level stands under it, as under a title.
             above = level + 0.5 if before is not None and before.kind == "heading" and before.level == level else level
             path = tuple(step for step in path if step.level < above)
-            path = (*path, _Open(above, question(piece.text()) if piece.kind == "question" else piece.text()))
+            path = (*path, _Open(above, _words(piece)))
         before = piece
         if piece.kind != "heading":
             yield _unit(piece, path, number)
+
+
+def _words(piece: Piece) -> str:
+    """What a heading or question says, on one line and without a question's mark."""
+    text = " ".join(piece.text().split())
+    return question(text) if piece.kind == "question" else text
 
 
 def _unit(piece: Piece, path: Sequence[_Open], number: int) -> Unit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -24,7 +24,8 @@ _NARROWEST_WRAP = 40
 _INDENT = 4  # columns that an indented line is taken to begin with
 _SHORT_ITEM = 200
 _SENTENCE_LENGTH = 80
-_LONG_CAPITALS = 6
+_LONG_CAPITALS = 6  # characters from which on capitals in the midst of lines are a title, not an abbreviation
+_MOST_TITLE_LINES = 2
 _ENDS = (".", "!", "?", "…", "؟", ":", "؛", "»", ")")
 
 
@@ -72,7 +73,7 @@ def read_pieces(text: str) -> list[Piece]:
     lines = [line.text for run in runs for line in run]
     # Where most of a text is capitals they mean nothing.
     capitals = 2 * sum(len(line) for line in lines if is_capitals(line)) < sum(map(len, lines))
-    pieces = [piece for run in runs for piece in _split(run, capitals=capitals)]
+    pieces = [piece for run in runs for piece in _joined_titles(_split(run, capitals=capitals))]
     return [_paragraph_if_single(piece) for piece in _joined_lists(_without_listed_headings(pieces))]
 
 
@@ -123,6 +124,23 @@ def _split(run: list[Line], *, capitals: bool) -> Iterator[Piece]:
         yield from _closed(kind, held)
 
 
+def _joined_titles(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """A title in capitals of two lines is one heading."""
+    held: Piece | None = None
+    for piece in pieces:
+        if held is not None and piece.level == 1 and is_capitals(piece.lines[0].text):
+            yield held._replace(lines=(*held.lines, *piece.lines))
+            held = None
+            continue
+        if held is not None:
+            yield held
+        held = piece if piece.level == 1 and is_capitals(piece.lines[0].text) else None
+        if held is None:
+            yield piece
+    if held is not None:
+        yield held
+
+
 def _closed(kind: Kind, lines: list[Line]) -> Iterator[Piece]:
     if kind != "paragraph":
         yield Piece(kind, tuple(lines), split=kind == "list")
@@ -164,19 +182,30 @@ def _heading_level(run: Sequence[Line], at: int, *, capitals: bool) -> int:
     line = run[at].text
     before = run[at - 1].text if at else ""
     after = run[at + 1].text if at + 1 < len(run) else ""
-    if before and not after:
-        return 0
     number = numbered(line)
     if number is not None:
-        if not is_titled(number.title) or _is_item_of_run(run, at, number):
+        if (before and not after) or not is_titled(number.title) or _is_item_of_run(run, at, number):
             return 0
         heads = not after or is_capitals(line) or len(after) >= max(_SENTENCE_LENGTH, len(line))
         return 1 + len(number.parts) if heads and not (after and (is_item(after) or after[0].islower())) else 0
     if is_named_part(line):
-        return 1
-    if capitals and is_capitals(line) and not is_item(line):
-        return 1 if not before or len(line) >= _LONG_CAPITALS else 0
-    return 0
+        return int(bool(after) or not before)
+    return 1 if capitals and not is_item(line) and _heads_in_capitals(run, at) else 0
+
+
+def _heads_in_capitals(run: Sequence[Line], at: int) -> bool:
+    """Whether a line in capitals is a title, of at most two lines, and not part of a paragraph in capitals."""
+    line = run[at].text
+    if not is_capitals(line) or line.endswith("."):
+        return False
+    first = at
+    while first and at - first < _MOST_TITLE_LINES and is_capitals(run[first - 1].text):
+        first -= 1
+    title = [each.text for each in run[first : first + _MOST_TITLE_LINES + 1] if is_capitals(each.text)]
+    if len(title) > _MOST_TITLE_LINES:
+        return False
+    ends_run = first + len(title) >= len(run)
+    return not first or (run[first - 1].text.endswith(_ENDS) and len(line) >= _LONG_CAPITALS and not ends_run)
 
 
 def _is_item_of_run(run: Sequence[Line], at: int, number: Number) -> bool:
