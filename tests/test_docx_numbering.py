@@ -69,8 +69,9 @@ def test_legal_numbering_shows_outer_levels_in_digits() -> None:
     assert items(numbered("а") + numbered("б", 1), lists(legal)) == ["I. а", "  1.1. б"]
 
 
-def test_a_deeper_item_without_an_outer_one_shows_where_that_would_start() -> None:
-    assert items(numbered("а", 1) + numbered("б", 1), lists(CLAUSES)) == ["1.1. а", "1.2. б"]
+def test_an_outer_level_that_was_skipped_counts_as_begun() -> None:
+    body = numbered("а", 1) + numbered("б", 1) + numbered("в") + numbered("г", 2)
+    assert items(body, lists(CLAUSES)) == ["1.1. а", "  1.2. б", "2. в", "    а) г"]
 
 
 def test_bullets_of_all_fonts_have_one_mark() -> None:

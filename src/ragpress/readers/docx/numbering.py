@@ -93,6 +93,9 @@ class Numbering:
         counters = self._counters.setdefault(found.abstract, [None] * _LEVELS)
         fresh = depth in found.starts and (identifier, depth) not in self._started
         self._started.add((identifier, depth))
+        for outer in range(depth):  # a level that was skipped counts as begun: the next item of it is the second
+            if counters[outer] is None:
+                counters[outer] = found.starts.get(outer, found.levels.get(outer, Level()).start)
         current = counters[depth]
         if fresh:
             counters[depth] = found.starts[depth]
@@ -116,9 +119,7 @@ class Numbering:
                 return ""
             shown = found.levels.get(index, Level())
             current = counters[index]
-            if current is None:
-                current = found.starts.get(index, shown.start)
-            if shown.kind in ("none", "bullet"):
+            if current is None or shown.kind in ("none", "bullet"):
                 return ""
             return format_number(current, "decimal" if level.legal else shown.kind, shown.pattern)
 

@@ -122,6 +122,7 @@ class UnitWriter:
                 indent = _INDENT * ((item.depth or 0) - outmost)
                 lines = "\n".join([item.line(), *item.notes]).split("\n")
                 texts.append(normalize("\n".join(indent + line for line in lines)))
+            texts[0] = texts[0].lstrip()
             self._put("list", "\n".join(texts), said[0].place, said[-1].place, _starts(texts))
         self._pictures(items)
 
@@ -172,7 +173,7 @@ class UnitWriter:
         breaks: tuple[int, ...] = (),
         picture: str = "",
     ) -> None:
-        text = normalize(text).strip() if kind != "list" else text.rstrip()
+        text = normalize(text).strip() if kind != "list" else text.rstrip()  # a list has offsets already
         if not text and not picture:
             return
         if text:
