@@ -195,17 +195,16 @@ def _heading_level(run: Sequence[Line], at: int, *, capitals: bool) -> int:
 
 def _heads_in_capitals(run: Sequence[Line], at: int) -> bool:
     """Whether a line in capitals is a title, of at most two lines, and not part of a paragraph in capitals."""
-    line = run[at].text
-    if not is_capitals(line) or line.endswith("."):
+    if not is_capitals(run[at].text) or run[at].text.endswith("."):
         return False
-    first = at
-    while first and at - first < _MOST_TITLE_LINES and is_capitals(run[first - 1].text):
+    first, end = at, at + 1
+    while first and at - first < _MOST_TITLE_LINES and run[first - 1].text.isupper():
         first -= 1
-    title = [each.text for each in run[first : first + _MOST_TITLE_LINES + 1] if is_capitals(each.text)]
-    if len(title) > _MOST_TITLE_LINES:
+    while end < len(run) and end - at <= _MOST_TITLE_LINES and run[end].text.isupper():
+        end += 1
+    if end - first > _MOST_TITLE_LINES:
         return False
-    ends_run = first + len(title) >= len(run)
-    return not first or (run[first - 1].text.endswith(_ENDS) and len(line) >= _LONG_CAPITALS and not ends_run)
+    return not first or (run[first - 1].text.endswith(_ENDS) and len(run[at].text) >= _LONG_CAPITALS and end < len(run))
 
 
 def _is_item_of_run(run: Sequence[Line], at: int, number: Number) -> bool:
