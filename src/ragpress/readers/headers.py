@@ -22,8 +22,10 @@ NAME_WORDS = 6
 
 _YEAR = re.compile(r"(?:1[34]|19|20)\d\d(?:[-/](?:\d\d|\d{4}))?(?: ?(?:г\.?|год|г\.г\.))?")
 _AMOUNT = re.compile(
-    r"(?:[^\W\d_]{1,3}\.?\s*)?[-+~≈<>]?\d[\d\s.,٬٫:/%()-]*\s*(?:[^\W\d_]{1,5}\.?|тысяч|миллион\w*|рублей|تومان|ریال|درصد|\W{1,2})?"
-    r"|\d{1,2}[ -][^\W\d_]{3,9}[ -]\d{2,4}(?: ?г\.?)?"
+    r"(?:(?:usd|eur|rub|руб\.?)\s?)?[-+~≈<>]?\d(?:[\d\s.,٬٫:/%()-]*[\d%)])?"
+    r"\s?(?:[^\W\d_]{1,5}\.?|тысяч|миллион\w*|рублей|تومان|درصد|[^\w\s]{1,2})?"
+    r"|\d{1,2}[ -][^\W\d_]{3,9}[ -]\d{2,4}(?: ?г\.?)?",
+    re.IGNORECASE,
 )
 _CONSTANT = re.compile(r"(?i:true|false|истина|ложь|да|нет|yes|no|بله|خیر|#[a-z0-9/]+[!?]?)")
 _WORD = re.compile(r"[^\W_](?:[\w\u200c/-]*\w)?|[№#]")
@@ -130,7 +132,7 @@ def _provable(head: Sequence[Row], data: Sequence[Row]) -> bool:
     """Whether the header differs from the rows below it in style, kind of value, length, or by naming columns."""
     if not data:
         return False
-    below = data[:SAMPLE]
+    below = [row for row in data[:SAMPLE] if row.cells != head[-1].cells]  # not the header printed again
     header = join_header(head)
     score = 0.0
     if all(row.strong for row in head) and sum(row.strong for row in below) * 4 <= len(below):
@@ -149,9 +151,11 @@ def _evidence(name: str, values: Sequence[str]) -> float:
     same = kinds.count(named) / len(kinds)
     if named == "figure":
         years = sum(map(_is_year, values)) * 2 > len(values)
-        return 0.0 if _is_year(name) and not years else -1.0 if same > 0.5 else -0.5
+        return 0.5 if _is_year(name) and not years else -1.0 if same > 0.5 else -0.5
+    if named == "code" and same <= 0.4:
+        return 1.0 if kinds.count("figure") > len(kinds) / 2 else 0.0
     if named == "code":
-        return -1.0 if same > 0.5 else 0.0
+        return -1.0
     if same <= 0.4:
         return 1.0
     if name in values:
@@ -178,7 +182,7 @@ def kind(text: str) -> str:
         return "figure"
     if _ADDRESS.fullmatch(text) or (digits and len(text.split()) == 1):
         return "code"
-    return "text" if letters else "figure"
+    return "text" if letters or text.strip() in ("№", "#") else "figure"
 
 
 def _is_year(text: str) -> bool:

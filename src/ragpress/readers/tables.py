@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ragpress.readers.headers import HeaderRows, find_header, join_header
+from ragpress.readers.headers import HeaderRows, find_header, join_header, kind
 from ragpress.readers.rows import Row
 from ragpress.records import Locator, Unit
 
-__all__ = ["TITLE_LIMIT", "Row", "Table", "deeper", "one_line", "read_table", "row_text", "table_units"]
+__all__ = ["TITLE_LIMIT", "Row", "Table", "deeper", "is_title", "one_line", "read_table", "row_text", "table_units"]
 
 TITLE_LIMIT = 160
 """A longer line above a table is a paragraph of its own: it would cost every row's chunk its room."""
@@ -44,8 +44,8 @@ def read_table(grid: Sequence[Row], header_rows: int | None = None) -> Table:
         return Table(tuple(rows[:start]), (), (), (), tuple(rows[start:]))
     before, head = rows[: found.start], rows[found.start : found.start + found.depth]
     header = join_header(head)
-    titles = tuple(row for row in before if _is_line(row))
-    above = tuple(row for row in before if not _is_line(row))
+    titles = tuple(row for row in before if is_title(row))
+    above = tuple(row for row in before if not is_title(row))
     data = (row for row in rows[found.start + found.depth :] if not _repeats(row, header))
     return Table(titles, above, header, tuple(head), tuple(data))
 
@@ -158,9 +158,10 @@ def _own_texts(row: Row) -> list[str]:
     return [text for column, text in enumerate(row.cells) if text and column not in row.inherited]
 
 
-def _is_line(row: Row) -> bool:
-    """A row that says one thing, such as a title."""
-    return len(row.filled()) == 1
+def is_title(row: Row) -> bool:
+    """A row that says one thing in words."""
+    filled = row.filled()
+    return len(filled) == 1 and kind(row.cells[filled[0]]) == "text"
 
 
 def _is_band(row: Row, width: int) -> bool:
@@ -180,6 +181,6 @@ def _leading_titles(rows: Sequence[Row]) -> int:
     """How many lines stand above a table that has no provable header. A list of one column has none."""
     width = max((len(row.filled()) for row in rows), default=0)
     start = 0
-    while width > 1 and start < len(rows) and _is_line(rows[start]):
+    while width > 1 and start < len(rows) and is_title(rows[start]):
         start += 1
     return start if start < len(rows) and len(rows[start].filled()) > 1 else 0

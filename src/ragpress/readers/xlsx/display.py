@@ -116,7 +116,8 @@ def _number(section: Section, value: Decimal) -> str:
         return "".join(general(value) if token.kind in ("general", "text") else token.text for token in tokens)
     if "digit" not in kinds:
         return "".join(token.text for token in tokens)
-    value = _significant(value)
+    if value != value.to_integral_value():
+        value = _significant(value)
     value = value.scaleb(2 * sum(token.kind == "percent" for token in tokens), _CONTEXT)
     if "exponent" in kinds:
         return _scientific(tokens, value)

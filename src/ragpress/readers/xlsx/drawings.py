@@ -29,8 +29,8 @@ def drawing_texts(package: Package, part: str) -> list[Floating]:
         return []
     links = package.relationships(part)
     found = []
-    for anchor in root.iter():
-        if not isinstance(anchor.tag, str) or local(anchor) not in _ANCHORS:
+    for anchor in _seen(root):
+        if local(anchor) not in _ANCHORS:
             continue
         start = child(child(anchor, "from"), "row")
         row = int(start.text) + 1 if start is not None and (start.text or "").strip().isdecimal() else 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ragpress.readers.headers import find_header, join_header, kind
-from ragpress.readers.tables import TITLE_LIMIT, Row, Table, read_table
+from ragpress.readers.tables import TITLE_LIMIT, Row, Table, is_title, read_table
 from ragpress.readers.xlsx.grid import SeenRow
 
 TITLE_LINES = 4
@@ -238,7 +238,7 @@ def _is_title(above: _Region, region: _Region) -> bool:
     return (
         not above.headed
         and above.header_rows is None
-        and above.lines_only()
+        and all(is_title(row) for row in above.rows)
         and not region.lines_only()
         and len(above.rows) <= TITLE_LINES
         and sum(len(text) for row in above.rows for text in row.cells) <= 2 * TITLE_LIMIT
@@ -276,8 +276,10 @@ def _usual(rows: Sequence[Row], column: int) -> str:
 
 def _append(above: _Region, region: _Region) -> None:
     # A title inside a table's run is a line that names the rows below it.
-    lines = [msgspec.structs.replace(row, strong=True) for row in region.titles]
-    above.rows.extend(_shifted(_Region(region.left, region.right, [*lines, *region.rows], region.ys), above))
+    rows = [*region.titles, *region.rows]
+    named = next((number for number, row in enumerate(rows) if not is_title(row)), 0)
+    rows[:named] = [msgspec.structs.replace(row, strong=True) for row in rows[:named]]
+    above.rows.extend(_shifted(_Region(region.left, region.right, rows, region.ys), above))
     above.ys = above.ys[0], region.ys[1]
 
 

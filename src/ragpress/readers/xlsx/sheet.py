@@ -90,7 +90,8 @@ def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
         elif kind == "col":
             if is_on(element.get("hidden")):
                 first, last = _number(element.get("min"), MAX_COLUMN), _number(element.get("max"), MAX_COLUMN)
-                content.hidden_columns.append((first, last or MAX_COLUMN))
+                if 0 < first <= last:
+                    content.hidden_columns.append((first, last))
         elif kind == "mergeCell":
             if (merged := area(element.get("ref"))) and merged[:2] != merged[2:]:
                 content.merged.append(merged)
@@ -185,7 +186,7 @@ def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book
     for part in cell:
         name = local(part)
         if name == "v":
-            value = part.text
+            value = part.text or ""
         elif name == "is":
             return _formatted(rich_text(part), style, book)
         elif name == "f":
