@@ -66,9 +66,13 @@ def test_a_text_box_of_the_old_kind_is_read() -> None:
     assert texts(read(p(f"<w:r>{vml_box(p('Старая рамка'))}</w:r>"))) == ["Старая рамка"]
 
 
-def test_the_fallback_is_read_where_the_choice_says_nothing() -> None:
-    shape = "<mc:AlternateContent><mc:Choice Requires='x'><w:drawing/></mc:Choice><mc:Fallback>{}</mc:Fallback>"
-    assert texts(read(p(f"<w:r>{shape.format(vml_box(p('рамка')))}</mc:AlternateContent></w:r>"))) == ["рамка"]
+def test_the_fallback_is_read_where_the_choice_says_nothing_or_needs_what_office_lacks() -> None:
+    empty = '<mc:Choice Requires="wps"><w:drawing/></mc:Choice>'
+    unknown = f'<mc:Choice Requires="x" xmlns:x="urn:unknown">{vml_box(p("из будущего"))}</mc:Choice>'
+    for choice in (empty, unknown, unknown + empty):
+        branches = f"{choice}<mc:Fallback>{vml_box(p('рамка'))}</mc:Fallback>"
+        assert texts(read(p(f"<w:r><mc:AlternateContent>{branches}</mc:AlternateContent></w:r>"))) == ["рамка"]
+    assert texts(read(p(f"<w:r><mc:AlternateContent>{unknown}</mc:AlternateContent></w:r>"))) == ["из будущего"]
 
 
 def test_tables_in_text_boxes_and_text_boxes_in_cells_are_read() -> None:
@@ -180,6 +184,11 @@ def test_headers_of_first_and_even_pages_are_read_only_where_they_are_printed() 
         "чётные",
         "а",
     ]
+
+
+def test_text_boxes_in_headers_are_read_once_without_their_page_numbers() -> None:
+    content = p(r("Шапка") + box(p("Врезка") + p(field(" PAGE ", r("3")))))
+    assert texts(read(p("а") + section("header/default:header1"), header1=content)) == ["Шапка", "Врезка", "а"]
 
 
 def test_a_header_that_is_missing_costs_nothing() -> None:

@@ -19,6 +19,8 @@ from ragpress.records import Document, Locator, Message
 
 __all__ = ["read_docx"]
 
+_SHOWN = 60  # characters of a heading in a message
+
 
 def read_docx(data: bytes, source: str, config: Config) -> Document:
     """Reads a Word file. Places are body blocks from 1: paragraphs and tables, counted through content controls.
@@ -60,6 +62,7 @@ def _remarks(story: Story, writer: UnitWriter) -> list[Message]:
         found.append(message("info", "picture", text, source))
     if writer.bodiless:
         text, place = writer.bodiless[0]
+        text = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
         more = f" and {len(writer.bodiless) - 1} more" if len(writer.bodiless) > 1 else ""
         text = f"the heading “{text}”{more} has no text below it and is kept as a paragraph; style it as text if it is"
         found.append(message("info", "empty-section", text, source, Locator("B", max(place, 1), max(place, 1))))

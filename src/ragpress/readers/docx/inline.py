@@ -34,6 +34,7 @@ _DRAWINGS = frozenset({W + "drawing", W + "pict", W + "object"})
 _NOTES = frozenset({W + "footnoteReference", W + "endnoteReference"})
 _SIGNS = {W + "tab": " ", W + "ptab": " ", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
 _TEXT, _RUN, _RUN_PROPERTIES = W + "t", W + "r", W + "rPr"
+_OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/", "urn:schemas-microsoft-com:")
 _AS_SPACE = str.maketrans("\t\r\n", "   ")
 _PLAIN = CharacterStyle()
 _SPACES = re.compile(" {2,}")
@@ -141,11 +142,19 @@ def read_inline(element: Element, story: Story, line: Line, readers: Readers) ->
 
 
 def chosen(alternatives: Element) -> list[Element]:
-    """The content of the first branch of an mc:AlternateContent that says anything: all branches say the same."""
-    for branch in alternatives:
-        if next(branch.iter(*_CONTENT), None) is not None:
-            return list(branch)
-    return []
+    """The content of the branch of an mc:AlternateContent that a person sees (ECMA-376 part 3, 10.2).
+
+    That is the first choice whose namespaces Office knows, else the fallback. A branch that says nothing is passed
+    over, as writers leave the text in another one.
+    """
+    said = [branch for branch in alternatives if next(branch.iter(*_CONTENT), None) is not None]
+    known = [branch for branch in said if branch.tag != MC + "Choice" or _is_known(branch)]
+    return list((known or said)[0]) if said else []
+
+
+def _is_known(choice: Element) -> bool:
+    names = (choice.nsmap.get(prefix) or "" for prefix in (choice.get("Requires") or "").split())
+    return all(name.startswith(_OFFICE) for name in names)
 
 
 def _look(run: Element, story: Story, paragraph: ParagraphStyle, plain: _Look) -> _Look:

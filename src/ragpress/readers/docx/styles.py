@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from ragpress.readers.docx.names import W, number, switch, value
 from ragpress.readers.xmlparts import Element
 
-_HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)  # the built-in names are English in every Word
+# The built-in names are English in every Word; other writers translate them.
+_HEADING = re.compile(
+    r"(?:heading|заголовок|عنوان|سرفصل|تیتر|überschrift|titre|título|titolo)\s*([1-9۱-۹])", re.IGNORECASE
+)
 _TITLES = frozenset({"title", "название", "عنوان"})
 _BODY_TEXT = 9  # the outline level that stands for none (17.3.1.20)
 
