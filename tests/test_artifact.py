@@ -221,6 +221,16 @@ def test_an_index_json_that_names_files_elsewhere_is_refused(kb: Path) -> None:
         assert "does not list the files of an artifact" in refused(kb)
 
 
+def test_an_index_json_of_impossible_sizes_is_refused(kb: Path) -> None:
+    manifest = read_manifest(kb)
+    for name, wrong in (("dimensions", 0), ("expansion_search", -1), ("expansion_search", 10**9), ("dtype", "i8")):
+        part = "model" if name == "dimensions" else "index"
+        record = msgspec.structs.replace(getattr(manifest, part), **{name: wrong})
+        (kb / "index.json").write_bytes(encode_manifest(msgspec.structs.replace(manifest, **{part: record})))
+        assert "kb/index.json is not what it should be (" in refused(kb)
+        assert f"$.{part}.{name}" in refused(kb)
+
+
 def test_verifying_finds_a_file_that_does_not_belong(kb: Path) -> None:
     (kb / "notes.txt").write_text("text")
     with pytest.raises(ArtifactError, match=r"kb/notes.txt: index.json does not list it; remove it"):
@@ -310,7 +320,7 @@ def test_a_build_that_is_killed_leaves_a_whole_artifact(tmp_path: Path) -> None:
     write_chunks(tmp_path / "other", many_chunks(400, mark="!"), limit=100)
     whole.append(read_all(tmp_path / "other"))
     random = np.random.default_rng(11)
-    for signal_number in [signal.SIGKILL] * 6 + [signal.SIGTERM] * 2:
+    for signal_number in [signal.SIGKILL] * 4 + [signal.SIGTERM]:
         command = [sys.executable, "-c", _KILLED, str(target), str(Path(__file__).parent)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None

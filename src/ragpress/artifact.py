@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from ragpress.errors import ArtifactError
-from ragpress.index import Data, IndexSettings, Keys
+from ragpress.index import Data, IndexSettings, Keys, Size
 from ragpress.models import ModelFile
 
 FORMAT = 1
@@ -38,7 +38,7 @@ class ModelRecord(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     file: str
     sha256: str
-    dimensions: int
+    dimensions: Size
     document_prefix: str
     query_prefix: str
     pooling: str
@@ -148,7 +148,7 @@ def _check_names(manifest: Manifest, place: str) -> None:
     named = {CHUNKS, DOCUMENTS, OFFSETS, *(shard.file for shard in manifest.shards)}
     if named != set(manifest.files) or any("/" in name or "\\" in name or name[:1] in ("", ".") for name in named):
         raise ArtifactError("bad-artifact", f"{place} does not list the files of an artifact; {AGAIN}")
-    if manifest.files[OFFSETS].size != manifest.counts.chunks * _OFFSET_BYTES or manifest.model.dimensions < 1:
+    if manifest.files[OFFSETS].size != manifest.counts.chunks * _OFFSET_BYTES:
         raise ArtifactError("bad-artifact", f"{place}: its counts do not fit its files; {AGAIN}")
 
 

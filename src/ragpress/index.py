@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -22,10 +22,11 @@ Halves = npt.NDArray[np.float16]
 Vector = npt.NDArray[np.float32]
 Distances = npt.NDArray[np.float32]
 Data = bytes | mmap.mmap
+Size = Annotated[int, msgspec.Meta(ge=1, le=65_536)]
 
 # f16 keeps the ranks of f32 (recall@10 of an exact search 1.000, bf16 .998), and numpy and other readers know it.
-DTYPE = "f16"
-METRIC = "cos"
+DTYPE: Literal["f16"] = "f16"
+METRIC: Literal["cos"] = "cos"
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 128
@@ -48,11 +49,11 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What a graph is made with. `expansion_search` is not in usearch's file: a reader sets it after opening."""
 
     library: str
-    dtype: str = DTYPE
-    metric: str = METRIC
-    connectivity: int = CONNECTIVITY
-    expansion_add: int = EXPANSION_ADD
-    expansion_search: int = EXPANSION_SEARCH
+    dtype: Literal["f16"] = DTYPE
+    metric: Literal["cos"] = METRIC
+    connectivity: Size = CONNECTIVITY
+    expansion_add: Size = EXPANSION_ADD
+    expansion_search: Size = EXPANSION_SEARCH
 
 
 def current_settings() -> IndexSettings:
