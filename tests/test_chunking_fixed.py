@@ -8,7 +8,7 @@ import pytest
 
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
-from ragpress.records import Document
+from ragpress.records import Document, Locator
 from units import chunked, chunked_with_messages, contexts, listing, owns, paragraph, sentence, unit
 
 
@@ -26,9 +26,12 @@ def test_a_long_paragraph_is_cut_at_sentences_and_filled_up() -> None:
 
 
 def test_the_pieces_of_a_paragraph_overlap_by_sentences() -> None:
-    chunks = chunked([paragraph("p", 12, 5)], overlap=2)
-    assert contexts(chunks)[1:] == [f"## Приём\n\n{sentence('pj', 5)} {sentence('pk', 5)} "]
-    assert owns(chunks)[1] == sentence("pl", 5)
+    chunks = chunked([paragraph("p", 24, 5)], overlap=2)
+    assert contexts(chunks)[1:] == [
+        f"## Приём\n\n{sentence('pj', 5)} {sentence('pk', 5)} ",
+        f"## Приём\n\n{sentence('ps', 5)} {sentence('pt', 5)} ",
+    ]
+    assert [own.count(".") for own in owns(chunks)] == [11, 9, 4]
 
 
 def test_a_last_piece_below_min_tokens_is_evened_out() -> None:
@@ -64,10 +67,23 @@ def test_each_piece_of_a_table_has_the_header_and_whole_rows() -> None:
     assert "\n".join(owns(chunks)) == text
 
 
-def test_a_table_header_stays_with_the_first_row() -> None:
-    text, repeat, breaks = table(30)
-    chunks = chunked([paragraph("p", 5), unit("table", text, repeat=repeat, breaks=breaks)])
-    assert owns(chunks)[1].startswith(text[: breaks[1]])
+def test_evening_out_leaves_a_heading_with_its_text() -> None:
+    units = [unit("heading", f"### {sentence('h', 24)}"), unit("paragraph", f"{sentence('p', 25)} {sentence('q', 8)}")]
+    assert owns(chunked(units, min_tokens=15))[1] == sentence("q", 8)
+
+
+def test_evening_out_leaves_room_for_a_table_header() -> None:
+    rows = ["h h h\n- -", sentence("p", 10), sentence("q", 40), sentence("r", 11)]
+    text = "\n".join(rows)
+    cut = unit("table", text, repeat=len(rows[0]), breaks=tuple(text.index(row) for row in rows[1:]))
+    assert owns(chunked([cut], min_tokens=12)) == ["\n".join(rows[:3]), rows[3]]
+
+
+def test_a_table_header_stays_with_the_first_row_even_where_it_is_too_long_to_repeat() -> None:
+    header, row = sentence("h", 25), sentence("p", 20)
+    text = f"{header}\n{row}\n{sentence('q')}"
+    cut = unit("table", text, section=sentence("s", 13), repeat=len(header), breaks=(len(header) + 1, text.index("Q1")))
+    assert owns(chunked([cut]))[0].startswith(f"{header}\nP1 ")
 
 
 def test_a_table_header_that_leaves_no_room_is_not_repeated_and_that_is_said() -> None:
@@ -108,6 +124,7 @@ def test_a_word_longer_than_a_chunk_is_cut_between_characters_with_a_message(wor
     chunks, messages = chunk_document(document, Config(max_tokens=60, min_tokens=0), characters)
     assert [(found.severity, found.code) for found in messages] == [("warning", "long-word")]
     assert "".join("".join(owns(chunks)).split()) == f"до{word}после"
+    assert owns(chunks)[0].startswith(f"до {word[0]}")
     assert all(chunk.tokens <= 60 for chunk in chunks)
     assert len(chunks) <= len(word) / 57 + 3
     for own in owns(chunks):
@@ -138,10 +155,9 @@ def test_the_pieces_of_a_unit_tell_their_own_lines() -> None:
 
 
 def test_a_unit_whose_lines_are_not_those_of_the_source_is_placed_whole() -> None:
-    wrapped = unit("paragraph", paragraph("p", 12).text)
-    document = Document(source="a.md", units=(wrapped,))
-    chunks, _ = chunk_document(document, Config(), len)
-    assert [chunk.locator for chunk in chunks] == ["L1", "L1"]
+    unwrapped = unit("paragraph", paragraph("p", 12).text, locator=Locator("L", 3, 7))
+    chunks, _ = chunk_document(Document(source="a.md", units=(unwrapped,)), Config(), len)
+    assert [chunk.locator for chunk in chunks] == ["L3-7", "L3-7"]
 
 
 def test_the_limit_holds_for_a_tokenizer_that_joins_text_across_spaces() -> None:

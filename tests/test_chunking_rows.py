@@ -44,6 +44,12 @@ def test_a_cell_that_is_cut_repeats_its_label() -> None:
     assert owns(chunks)[1] == f"{sentence('pf')} {sentence('pg')} {sentence('ph')}\nЭтаж: 2"
 
 
+def test_only_a_short_beginning_of_a_cell_is_its_label() -> None:
+    for cell in (f"Этаж второй\nЧасы: {paragraph('p', 8).text}", f"{sentence('k', 9)[:-1]}: {paragraph('p', 8).text}"):
+        chunks = chunked([row("Имя: Анна", cell)])
+        assert contexts(chunks)[1] == "## Приём\n\nИмя: Анна\n"
+
+
 def test_a_row_without_labels_repeats_no_text_as_a_label() -> None:
     chunks = chunked([row(sentence("k", 20), f"{sentence('p')} {sentence('q', 60)}")])
     assert len(chunks) == 2

@@ -104,6 +104,12 @@ def test_a_subheading_never_ends_a_chunk_even_where_what_follows_must_be_cut() -
     assert owns(chunks)[1].startswith("### Врачи\n\n")
 
 
+def test_a_subheading_stays_with_the_beginning_of_a_paragraph_that_would_fit_without_it() -> None:
+    chunks = chunked([paragraph("p", 5), unit("heading", "### Наши врачи и все медсёстры"), paragraph("q", 5)])
+    assert owns(chunks)[1].startswith("### Наши врачи и все медсёстры\n\nQa1 ")
+    assert owns(chunks)[2] == sentence("qe")
+
+
 def test_a_subheading_without_a_body_at_the_end_of_a_section_is_not_lost() -> None:
     chunks = chunked([paragraph("p", 5), paragraph("q", 2), unit("heading", "### Врачи")])
     assert owns(chunks)[-1].endswith("\n\n### Врачи")
@@ -117,11 +123,25 @@ def test_a_lead_in_stays_with_its_list_even_where_the_list_is_cut() -> None:
     assert owns(chunks)[0] == paragraph("p", 3).text
 
 
+def test_of_many_lines_that_end_with_a_colon_each_second_one_is_a_lead_in() -> None:
+    units = [unit("paragraph", sentence(name)[:-1] + ":") for name in "abcde"]
+    chunks = chunked([*units, paragraph("p", 3)], min_tokens=11)
+    assert [own.count(":") for own in owns(chunks)] == [2, 2, 1]
+    assert owns(chunks)[2].endswith(sentence("pc"))
+
+
+def test_a_section_with_much_white_space_is_one_chunk_if_its_words_fit() -> None:
+    code = listing([" " * 40 * (number % 2) + "a b" for number in range(24)], kind="code")
+    assert len(chunked([code, paragraph("p", 1, 5)])) == 1
+
+
 def test_the_headings_of_a_chunk_are_those_that_all_of_it_stands_under() -> None:
     path = ("Клиника", "Приём")
     units = [paragraph("p", 1, headings=(*path, "Дети")), paragraph("q", 1, headings=(*path, "Взрослые"))]
     assert [chunk.headings for chunk in chunked(units)] == [path]
     assert [chunk.headings for chunk in chunked(units[:1])] == [(*path, "Дети")]
+    merged = chunked([*units, paragraph("r", 5, headings=(*path, "Взрослые"))], min_tokens=11)
+    assert [chunk.headings for chunk in merged] == [path, (*path, "Взрослые")]
 
 
 def test_the_tail_of_the_chunk_before_is_repeated() -> None:
@@ -137,6 +157,11 @@ def test_the_tail_of_the_chunk_before_is_repeated() -> None:
 def test_the_tail_is_shortened_where_the_next_chunk_is_nearly_full() -> None:
     chunks = chunked([paragraph("p", 3, 4), paragraph("q", 5, 10)], overlap=2)
     assert contexts(chunks)[1] == f"## Приём\n\n{sentence('pc', 4)}\n\n"
+
+
+def test_the_tail_of_a_merged_chunk_is_that_of_its_last_paragraph() -> None:
+    chunks = chunked([paragraph("t", 1, 3), paragraph("p", 2, 5), paragraph("q", 5)], limit=65, min_tokens=5, overlap=1)
+    assert contexts(chunks)[1] == f"## Приём\n\n{sentence('pb', 5)}\n\n"
 
 
 def test_a_chunk_is_never_repeated_whole() -> None:

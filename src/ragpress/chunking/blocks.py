@@ -92,17 +92,16 @@ class _LongBlock:
         budget = self.budget
         if before is None:
             return budget.room - budget.size(self.above_first)
-        free = budget.room - budget.size(self.above_later) - budget.size(self._repeated(start))
-        if self.units[self._at(start)].kind == "paragraph":
-            free -= budget.size(overlap(self._tail(before), self.text[before.start : before.end], free, budget))
-        return free
+        free = budget.room - budget.size(self.above_later)
+        context = self._repeated(start)
+        if not context:
+            context = overlap(self._tail(before), self.text[before.start : before.end], free, budget)
+        return free - budget.size(context)
 
     def part(self, piece: Piece, before: Piece | None) -> Part:
         """What a piece becomes, given the one before it."""
         first, last = self._at(piece.start), self._at(piece.end - 1)
         bodies = _bodies(self.units[first : last + 1])
-        continued = piece.start > self.starts[first]
-        kind = self.units[first].kind
         return Part(
             own=self.text[piece.start : piece.end],
             size=piece.size,
@@ -113,7 +112,7 @@ class _LongBlock:
             repeated=self._repeated(piece.start),
             joint=self.text[before.end : piece.start] if before else PARAGRAPHS,
             tail=self._tail(piece),
-            overlaps=kind == "paragraph" if continued else kind != "heading",
+            overlaps=self.units[first].kind != "heading",
         )
 
     def _at(self, offset: int) -> int:

@@ -43,7 +43,7 @@ def _blocks(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> It
     leads: list[Unit] = []
     held: Block | None = None
     for unit, after in zip(units, (*units[1:], None), strict=True):
-        if after is not None and _leads(unit, after, leads, budget):
+        if after is not None and _leads(unit, leads, budget):
             leads.append(unit)
             continue
         if unit.kind == "heading" and held is not None:  # the last unit: nothing follows
@@ -58,10 +58,10 @@ def _blocks(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> It
         yield held
 
 
-def _leads(unit: Unit, after: Unit, leads: list[Unit], budget: Budget) -> bool:
+def _leads(unit: Unit, leads: list[Unit], budget: Budget) -> bool:
     if unit.kind == "heading":
         return True
-    if unit.kind != "paragraph" or not unit.text.endswith((":", "：")) or after.kind == "heading":
+    if unit.kind != "paragraph" or not unit.text.endswith((":", "：")):
         return False
     # One lead-in a block: in a list of names and values each line may end with a colon.
     return all(lead.kind == "heading" for lead in leads) and budget.size(unit.text) < budget.min_tokens
