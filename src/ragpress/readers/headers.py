@@ -154,12 +154,10 @@ def _evidence(name: str, values: Sequence[str]) -> float:
         return 0.5 if _is_year(name) and not years else -1.0 if same > 0.5 else -0.5
     if named == "code" and same <= 0.4:
         return 1.0 if kinds.count("figure") > len(kinds) / 2 else 0.0
-    if named == "code":
+    if named == "code" or name in values:
         return -1.0
     if same <= 0.4:
         return 1.0
-    if name in values:
-        return -1.0
     score = 0.0
     if _is_name(name):
         # Names all the way down are a column of names itself, as in a form.

@@ -108,8 +108,9 @@ def table_units(
     for row in table.titles:
         text = one_line(" ".join(_own_texts(row)))
         if len(text) <= TITLE_LIMIT and sum(map(len, path[len(headings) :])) + len(text) <= 2 * TITLE_LIMIT:
-            if text != (path[-1] if path else ""):
-                path, trail = (*path, text), deeper(trail, text)
+            if path == headings and path[-1:] == (text,):
+                continue  # the sheet's own name, printed above its table
+            path, trail = (*path, text), deeper(trail, text)
         else:
             put("paragraph", text, row)
     base = path, trail
