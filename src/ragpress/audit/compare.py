@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -15,6 +15,7 @@ from ragpress.records import Chunk, Document, Gap, Locator
 MAX_GAPS = 10
 _SNIPPET = 120
 _DIVIDED = 100  # characters from which on a single word may be divided between chunks
+_TOKEN = re.compile(r"(?:[^\s,;|]|,(?=\s|\Z))+")
 _HEADER = re.compile(r"^[^:\n]*: (?:=.*)?|^=.*", re.MULTILINE)  # also a formula, which stands for its value
 _MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
 
@@ -172,11 +173,11 @@ def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) ->
     return [found[number] for number in sorted(found)[:MAX_GAPS]]
 
 
-def snippet(text: str, lost: Counter[str]) -> str:
+def snippet(text: str, lost: Container[str]) -> str:
     """The part of a text from the first to the last lost word."""
-    tokens = text.split()
-    hits = [index for index, token in enumerate(tokens) if any(word in lost for word in words(token))]
-    return shorten(" ".join(tokens[hits[0] : hits[-1] + 1] if hits else tokens))
+    tokens = list(_TOKEN.finditer(text))
+    hits = [token for token in tokens if any(word in lost for word in words(token[0]))]
+    return shorten(" ".join((text[hits[0].start() : hits[-1].end()] if hits else text).split()))
 
 
 def shorten(text: str) -> str:

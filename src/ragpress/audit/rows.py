@@ -121,12 +121,15 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     return lost
 
 
-def _claim_row(cells: Iterable[Cell], pools: list[Counter[str]], numbers: Numbers) -> list[Cell]:
+def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: Numbers) -> list[Cell]:
     """The cells of a row that do not stand in the pools, with the words that are missing. What does is taken out."""
     values = [cell for cell in cells if cell.kind != "text"]
-    missing = claim(values, numbers, {word for pool in pools for word in pool}) if values else []
+    unshown = {id(cell) for cell in claim(values, numbers, {word for pool in pools for word in pool})} if values else ()
+    missing = []
     for cell in cells:
-        if cell.kind == "text" and (lost := _claim_words(words(cell.text), pools)):
+        if cell.kind != "text":
+            missing += [cell] if id(cell) in unshown else []
+        elif lost := _claim_words(words(cell.text), pools):
             missing.append(cell if len(lost) == len(words(cell.text)) else Cell(" ".join(lost)))
     return missing
 

@@ -13,7 +13,7 @@ _INLINE_TAG = re.compile(
     r"</?(?:a|abbr|b|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strong|u|var)(?:\s[^<>]*)?>", re.IGNORECASE
 )
 _SCRIPT_TAG = re.compile(r"</?su[bp](?:\s[^<>]*)?>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][a-zA-Z][^<>]*>")
 _DESTINATION = re.compile(r"\]\(\s*(?:<[^<>\n]*>|[^\s()]*(?:\([^()\s]*\)[^\s()]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
 _LABEL = re.compile(r"\]\[[^\[\]]*\]")
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\n?[ \t]*\S+.*$", re.MULTILINE)

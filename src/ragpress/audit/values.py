@@ -29,6 +29,7 @@ TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", 
 """How a truth value may be shown."""
 _PRECISION = 15  # digits that a spreadsheet keeps; more are noise of binary fractions
 _LONGEST = 10  # digits before the point from which on a number without a format may be shown as a power of ten
+_TELLING = 5  # fewer digits are found inside longer numbers by chance
 _LAST_DAY = 2958466  # 31 December 9999
 
 
@@ -88,7 +89,7 @@ def shows_nothing(value: str, code: str) -> bool:
         return False
     number = float(value)
     section = _section(code.lower(), number)
-    if "general" in section or re.search("[ymdhs0]", section):
+    if "general" in section or re.search("[ymdhs0/]", section):
         return False
     places = len(re.findall("[#?]", section.partition(".")[2]))
     rounded = round(number * (100 if "%" in section else 1), places)
@@ -149,6 +150,8 @@ def _match(cells: list[Cell], runs: list[tuple[str, str]]) -> list[int | None]:
 def _shows(run: str, cell: Cell) -> bool:
     """Whether the digits of a run are what a number format can make of the value."""
     value, before = _significant(cell.text, cell.code)
+    if re.search("[1-9]", _bare(cell.code)) and len(value) >= _TELLING and value in run:
+        return True  # the format has digits of its own, such as the code of a country
     return len(run) >= before and (run.rstrip("0") == value or _rounds_to(value, run, before))
 
 
