@@ -51,7 +51,16 @@ def test_a_file_that_is_no_document_is_refused_by_what_it_is(data: bytes, code: 
     assert refusal(data)[0] == code
 
 
-@pytest.mark.parametrize(("data", "name"), [(rb"{\rtf1 x}", "RTF"), (b"%PDF-1.4", "PDF"), (b"<html></html>", "HTML")])
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (rb"{\rtf1 x}", "RTF"),
+        (b"%PDF-1.4", "PDF"),
+        (b"<html></html>", "HTML"),
+        (b"\xef\xbb\xbf<?xml version='1.0'?><a/>", "XML"),
+        (archive({"mimetype": "application/vnd.oasis.opendocument.text"}), "OpenDocument"),
+    ],
+)
 def test_another_format_under_a_wrong_suffix_is_called_by_its_name(data: bytes, name: str) -> None:
     assert name in refusal(data)[1]
 

@@ -265,7 +265,13 @@ def _not_a_zip(data: bytes, kind: str, fault: BaseException) -> str:
     start = data[:512].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     if data.startswith(b"PK\x03\x04"):
         return f"the archive is damaged or cut short ({_reason(fault)}); get a whole copy of the file"
-    for mark, name in ((b"{\\rtf", "RTF"), (b"%pdf", "PDF"), (b"<html", "HTML"), (b"<!doctype html", "HTML")):
+    for mark, name in (
+        (b"{\\rtf", "RTF"),
+        (b"%pdf", "PDF"),
+        (b"<html", "HTML"),
+        (b"<!doctype html", "HTML"),
+        (b"<?xml", "XML"),
+    ):
         if start.startswith(mark):
             return f"this is {name} under another suffix; open it in {kind} and save it in the new format"
     return f"this is no {kind} file: it is not a zip archive; open it in {kind} and save it anew, or remove it"

@@ -24,6 +24,10 @@ def open_story(package: Package) -> tuple[Element, Story]:
     Raises SourceError "bad-archive" where the archive holds no Word document, or a damaged one.
     """
     part = _main_part(package)
+    if not part and (package.read("mimetype") or b"").startswith(b"application/vnd.oasis.opendocument"):
+        raise SourceError(
+            "bad-archive", "this is an OpenDocument file under another suffix; save it as .docx", package.source
+        )
     root = package.required_xml(part, "Word document (word/document.xml); save the file anew in Word")
     bodies = root.findall(W + "body")
     if len(bodies) != 1 and root.tag == W + "document":
