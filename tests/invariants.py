@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import msgspec
 
@@ -22,7 +22,7 @@ def check_chunks(
     _check_tokens(chunks, limit, count)
     _check_ids(chunks)
     _check_pointers(chunks)
-    _check_places(chunks)
+    _check_places(chunks, document)
     _check_context(chunks)
     for chunk in chunks:
         assert msgspec.json.decode(encode_chunk(chunk), type=Chunk) == chunk
@@ -62,14 +62,23 @@ def _check_pointers(chunks: Sequence[Chunk]) -> None:
     assert [chunk.next_chunk_id for chunk in chunks] == ids[2:]
 
 
-def _check_places(chunks: Sequence[Chunk]) -> None:
+def _check_places(chunks: Sequence[Chunk], document: Document | None) -> None:
     places = [Locator.parse(chunk.locator) for chunk in chunks]
-    parts = [place.part for number, place in enumerate(places) if not number or place.part != places[number - 1].part]
+    parts = [part for part, _ in groupby(place.part for place in places)]
     assert len(set(parts)) == len(parts), "a part of the source is left and entered again"
     for one, two in pairwise(places):
         assert one.unit == two.unit
-        if one.part == two.part:
+        if one.part == two.part and not _begins_beside(two, document):
             assert one.start <= two.start and one.end <= two.end, f"{one} stands before {two}"
+
+
+def _begins_beside(place: Locator, document: Document | None) -> bool:
+    """Whether a table may begin there: on a sheet tables stand side by side, and are read one after the other."""
+    if place.unit != "R":
+        return False
+    units = document.units if document is not None else ()
+    firsts = {next(section).locator.start for _, section in groupby(units, key=lambda unit: unit.section_number)}
+    return document is None or place.start in firsts
 
 
 def _check_context(chunks: Sequence[Chunk]) -> None:
