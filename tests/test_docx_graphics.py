@@ -37,12 +37,13 @@ def with_chart(content: str) -> Document:
 def test_a_chart_gives_its_titles_and_a_row_a_category() -> None:
     years = ("2022", "2023")
     plot = series("Москва", years, ("12.5", "13")) + series("Тверь", years, ("3.4000000000000004", ""))
-    document = with_chart(f"<c:title>{rich('Приём по городам')}</c:title><c:plotArea>{plot}</c:plotArea>")
-    assert texts(document) == [
-        "Рисунок 1.",
-        "Приём по городам",
-        "2022\nМосква: 12.5\nТверь: 3.4",
-        "2023\nМосква: 13",
+    axis = f"<c:catAx><c:title>{rich('Год')}</c:title></c:catAx>"
+    document = with_chart(f"<c:title>{rich('Приём по городам')}</c:title><c:plotArea>{plot}{axis}</c:plotArea>")
+    assert [(unit.headings, unit.text) for unit in document.units] == [
+        ((), "Рисунок 1."),
+        ((), "Год"),
+        (("Приём по городам",), "2022\nМосква: 12.5\nТверь: 3.4"),
+        (("Приём по городам",), "2023\nМосква: 13"),
     ]
 
 

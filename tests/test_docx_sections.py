@@ -112,3 +112,20 @@ def test_table_rows_belong_to_the_section_around_them() -> None:
 def test_empty_paragraphs_count_as_places_and_are_no_units() -> None:
     document = read(p("") + p("а") + p(" ") + p("б"))
     assert [(str(unit.locator), unit.text) for unit in document.units] == [("B2", "а"), ("B4", "б")]
+
+
+def test_a_caption_right_before_a_table_is_a_heading_of_its_rows() -> None:
+    styles = style("Caption1", "caption") + style("Mine", based="Caption1") + heading("Heading1", 0)
+    table = tbl(tr("Город", "Тел."), tr("Тверь", "12-34"))
+    document = read(
+        styled("Heading1", "Филиалы") + styled("Mine", "Таблица 1. Связь") + table + styled("Mine", "Рис. 1") + p("а"),
+        styles=styles,
+    )
+    assert sections(document) == [
+        (("Филиалы", "Таблица 1. Связь"), "Город: Тверь\nТел.: 12-34"),
+        (("Филиалы",), "Рис. 1"),
+        (("Филиалы",), "а"),
+    ]
+    assert document.units[0].section == "Филиалы"
+    assert document.units[0].breadcrumb == "## Филиалы\n### Таблица 1. Связь"
+    assert texts(read(styled("Caption1", "Рамка") + tbl(tr("одна ячейка")), styles=styles)) == ["Рамка", "одна ячейка"]

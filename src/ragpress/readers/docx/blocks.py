@@ -12,7 +12,8 @@ class Paragraph:
 
     `text` has no label; `label` is the automatic number ("2.1.") or "-" for a bullet. `level` is the outline level
     from 0 where the style (or the paragraph) makes it a heading, `depth` the list level from 0 of a numbered
-    paragraph. `notes` are the texts of the notes that it refers to, `pictures` the sha256 of the pictures in it.
+    paragraph. `title` and `caption` tell of styles of these names. `notes` are the texts of the notes that it refers
+    to, `pictures` the sha256 of the pictures in it.
     `place` counts body blocks from 1.
     """
 
@@ -22,6 +23,7 @@ class Paragraph:
     level: int | None = None
     depth: int | None = None
     title: bool = False
+    caption: bool = False
     bold: bool = False
     notes: list[str] = field(default_factory=list)
     pictures: list[str] = field(default_factory=list)
@@ -52,11 +54,15 @@ class TableRow:
 
 @dataclass(slots=True)
 class Table:
-    """A table. `header` is how many of its rows are the header where that is beyond doubt, else None."""
+    """A table. `header` is how many of its rows are the header where that is beyond doubt, else None.
+
+    `caption` is what names it.
+    """
 
     rows: list[TableRow]
     place: int
     header: int | None = None
+    caption: str = ""
 
 
 Block = Paragraph | Table

@@ -129,7 +129,7 @@ def _finished(line: Line, properties: _Properties, story: Story) -> list[Block]:
     level = properties.style.level if properties.outline is None else properties.outline
     if level is not None and level < 9 and len(paragraph.text) <= _TOO_LONG_FOR_A_HEADING:
         paragraph.level = level
-    paragraph.title = properties.style.title
+    paragraph.title, paragraph.caption = properties.style.title, properties.style.caption
     paragraph.bold = line.characters > 0 and line.bold == line.characters
     blocks: list[Block] = [paragraph] if paragraph.text or paragraph.label or line.notes or line.pictures else []
     for box in line.boxes:

@@ -37,7 +37,8 @@ def graphic_blocks(element: Element, story: Story) -> list[Block]:
 
 
 def _chart(root: Element, place: int) -> list[Block]:
-    texts = [_rich_text(title) for title in root.iter(C + "title")]
+    named = [_rich_text(title) for title in root.iterfind(f"{C}chart/{C}title")]
+    texts = [text for title in root.iter(C + "title") if (text := _rich_text(title)) not in named]
     texts += [_rich_text(label) for label in root.iter(C + "dLbl")]
     columns: list[tuple[str, dict[int, str], dict[int, str]]] = []
     for series in root.iter(C + "ser"):
@@ -47,7 +48,10 @@ def _chart(root: Element, place: int) -> list[Block]:
         sizes = _points(series.find(C + "bubbleSize"))
         if sizes:
             columns.append((name, categories, sizes))
-    return [*_said(texts, place), *_grid(columns, place)]
+    tables = _grid(columns, place)
+    for table in tables:
+        table.caption = " ".join(named)
+    return [*_said(texts if tables else [*named, *texts], place), *tables]
 
 
 def _first(series: Element, *names: str) -> Element | None:
@@ -95,9 +99,9 @@ def _shown(text: str, code: str) -> str:
     return show_number(value, code) if value.is_finite() and abs(value.adjusted()) < _LARGEST else text
 
 
-def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int) -> list[Block]:
+def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int) -> list[Table]:
     """One table for series that share their categories, a table each for the rest."""
-    blocks: list[Block] = []
+    blocks: list[Table] = []
     while columns:
         categories = columns[0][1]
         same = [column for column in columns if column[1] == categories]

@@ -13,6 +13,7 @@ _HEADING = re.compile(
     r"(?:heading|заголовок|عنوان|سرفصل|تیتر|überschrift|titre|título|titolo)\s*([1-9۱-۹])", re.IGNORECASE
 )
 _TITLES = frozenset({"title", "название", "عنوان"})
+_CAPTIONS = frozenset({"caption", "название объекта", "عنوان توضیحی"})
 _BODY_TEXT = 9  # the outline level that stands for none (17.3.1.20)
 
 
@@ -26,6 +27,7 @@ class ParagraphStyle:
 
     level: int | None = None
     title: bool = False
+    caption: bool = False
     numbering: str | None = None
     list_level: int | None = None
     numbered_by: tuple[str, ...] = ()
@@ -101,7 +103,8 @@ class Styles:
         list_levels = [value(found, W + "ilvl") for found in numberings]
         return ParagraphStyle(
             level=_outline(chain),
-            title=(value(chain[0], W + "name") or "").strip().lower() in _TITLES,
+            title=_name(chain[0]) in _TITLES,
+            caption=any(_name(style) in _CAPTIONS for style in chain),
             numbering=next((list_id for found in numberings if (list_id := value(found, W + "numId"))), None),
             list_level=next((number(level) for level in list_levels if level), None),
             numbered_by=tuple(style.get(W + "styleId") or "" for style in chain),
@@ -133,6 +136,10 @@ def _outline(chain: list[Element]) -> int | None:
         if built_in:
             return int(built_in[1]) - 1
     return None
+
+
+def _name(style: Element) -> str:
+    return (value(style, W + "name") or "").strip().lower()
 
 
 def _hidden(chain: list[Element]) -> bool:

@@ -1,13 +1,16 @@
 """Blocks to units: sections by heading styles, lists, tables as rows, pictures.
 
 No heading is inferred from text. A heading that no body follows would reach no chunk's headings, so it is kept as a
-paragraph of the section around it. A line of the style Title is the title of the document and a paragraph.
+paragraph of the section around it. A line of the style Title is the title of the document and a paragraph. A line of
+the style Caption right before a table is a heading of its rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from ragpress.config import Config
 from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
@@ -45,7 +48,7 @@ class UnitWriter:
 
     def write(self, blocks: Iterable[Block]) -> None:
         items: list[Paragraph] = []
-        for block in blocks:
+        for block in _captioned(list(blocks)):
             is_item = isinstance(block, Paragraph) and block.depth is not None and block.level is None
             if not is_item:
                 self._list(items)
@@ -135,8 +138,11 @@ class UnitWriter:
         if found.header and _repeated(rows, found.header) > 1:
             found = read_table(rows, 0)  # what the table says over and over is no header
         if is_layout(table, self._longest, bool(found.header and len(found.rows) > 1)):
-            self.write(prose(table))
+            self.write([Paragraph(table.caption, table.place), *prose(table)])
             return
+        if table.caption:
+            title = Row(place=table.place, cells=(normalize(table.caption),))
+            found = msgspec.structs.replace(found, titles=(title, *found.titles))
         locator = Locator("B", max(table.place, 1), max(table.place, 1))
         units = table_units(
             found,
@@ -205,6 +211,23 @@ class UnitWriter:
 
     def _breadcrumb(self) -> str:
         return f"## {self._section()}" if self._path else ""
+
+
+def _captioned(blocks: list[Block]) -> list[Block]:
+    """The blocks with each paragraph of the style Caption put into the table that it stands right before."""
+    found: list[Block] = []
+    for block in blocks:
+        before = found[-1] if found else None
+        if isinstance(block, Table) and isinstance(before, Paragraph) and _is_caption(before):
+            found[-1] = replace(block, caption=before.text)
+        else:
+            found.append(block)
+    return found
+
+
+def _is_caption(block: Paragraph) -> bool:
+    plain = not (block.notes or block.pictures or block.label) and block.level is None
+    return block.caption and bool(block.text) and plain
 
 
 def _repeated(rows: list[Row], header: tuple[str, ...]) -> int:
