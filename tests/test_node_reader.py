@@ -64,6 +64,16 @@ def test_node_finds_the_same_chunks_with_the_same_scores(
         assert [hit["score"] for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-6)
 
 
+def test_node_finds_every_chunk_where_one_text_stands_600_times(node: str, tmp_path: Path) -> None:
+    vectors = unit_vectors(1000)
+    vectors[:600] = vectors[0]
+    write_chunks(tmp_path / "kb", many_chunks(1000), vectors)
+    with KnowledgeBase.open(tmp_path / "kb") as base:
+        expected = [[hit.chunk.chunk_id for hit in base.search_vector(vector, 5)] for vector in vectors[580:]]
+    found = answers(node, tmp_path / "kb", 5, vectors[580:])
+    assert [[hit["line"]["chunk_id"] for hit in hits] for hits in found] == expected
+
+
 def test_node_finds_each_chunk_by_its_own_vector(node: str, tmp_path: Path) -> None:
     chunks = sample_chunks()
     write_chunks(tmp_path / "kb", chunks)

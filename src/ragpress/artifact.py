@@ -51,10 +51,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shard(msgspec.Struct, frozen=True, kw_only=True):
-    """An index file: how many vectors it has, and the hash of what it was made from."""
+    """An index file: how many vectors it has, how often the most frequent one stands in it, a hash of its making."""
 
     file: str
     vectors: int
+    repeats: int
     content: str
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -35,6 +36,13 @@ SCAN_ELEMENTS = 1 << 27
 """Up to so many numbers (chunks × dimensions) all vectors are compared, which misses nothing.
 
 Measured at 100,000 × 768 in 32 files: comparing all takes 9 ms, walking the graphs 10 ms.
+"""
+
+REPEATS = 32
+"""A file in which one vector stands more often is compared whole: usearch links equal vectors to each other alone.
+
+A walk that gets among them hardly gets out, and other vectors become unreachable. Measured at 3,000 vectors: of the
+others, none was missed with groups of 64, 5 in 2,360 with groups of 128, 372 in 2,400 with one of 600.
 """
 
 _SPARE = 32  # candidates beyond those asked for, so that exact scores can reorder the last places
@@ -93,16 +101,30 @@ def build_graph(keys: Keys, vectors: Halves) -> bytes:
     return bytes(saved)
 
 
+def most_frequent(vectors: Halves) -> int:
+    """How often the most frequent of these vectors stands among them; 0 where there is none."""
+    return max(Counter(row.tobytes() for row in vectors).values(), default=0)
+
+
+class IndexFile(NamedTuple):
+    """An index file's bytes, or a map of them. `repeats` is how often its most frequent vector stands in it."""
+
+    name: str
+    data: Data
+    repeats: int = 1
+
+
 class _Part:
     """One file: its graph, its vectors in key order, and the row of its first one among all."""
 
-    def __init__(self, name: str, data: Data, first: int, dimensions: int, expansion: int) -> None:
+    def __init__(self, file: IndexFile, first: int, dimensions: int, expansion: int) -> None:
         self.first = first
-        self.vectors = _vectors(name, data, dimensions)
-        self._data = data  # usearch keeps a bare pointer into it
-        self.graph = _view(name, data, dimensions, expansion, lookups=False)
+        self.vectors = _vectors(file.name, file.data, dimensions)
+        self.compares = file.repeats > REPEATS
+        self._data = file.data  # usearch keeps a bare pointer into it
+        self.graph = _view(file, dimensions, expansion, lookups=False)
         if len(self.graph) != len(self.vectors):
-            raise _damaged(name, f"its graph has {len(self.graph)} entries for {len(self.vectors)} vectors")
+            raise _damaged(file.name, f"its graph has {len(self.graph)} entries for {len(self.vectors)} vectors")
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -111,12 +133,12 @@ class _Part:
 class VectorIndex:
     """All vectors of an artifact, read-only. A row is a chunk's rank among all chunk ids in ascending order.
 
-    `keys` are all chunk ids, ascending; `files` are the name and the bytes (or a map of them) of each index file, in
-    their order, and are looked into at the first search: mapping a page maps much around it. Not safe from several
-    threads. Every method raises ArtifactError where the files do not belong together.
+    `keys` are all chunk ids, ascending; `files` are the index files in their order, and are looked into at the first
+    search: mapping a page maps much around it. Not safe from several threads. Every method raises ArtifactError where
+    the files do not belong together.
     """
 
-    def __init__(self, keys: Keys, files: Sequence[tuple[str, Data]], dimensions: int, expansion: int) -> None:
+    def __init__(self, keys: Keys, files: Sequence[IndexFile], dimensions: int, expansion: int) -> None:
         self.dimensions = dimensions
         self.scans = len(keys) * dimensions <= SCAN_ELEMENTS
         self._keys = keys
@@ -129,8 +151,8 @@ class VectorIndex:
         if not self._opened:
             parts: list[_Part] = []
             first = 0
-            for name, data in self._files:
-                parts.append(_Part(name, data, first, self.dimensions, self._expansion))
+            for file in self._files:
+                parts.append(_Part(file, first, self.dimensions, self._expansion))
                 first += len(parts[-1])
             if first != len(self._keys):
                 raise _damaged("index.json", f"the index files hold {first} vectors for {len(self._keys)} chunks")
@@ -175,15 +197,12 @@ class VectorIndex:
         count = min(wanted, len(part))
         if count == 0:
             return np.empty(0, np.int64), np.empty(0, np.float32), True
-        if self.scans:
+        if self.scans or part.compares:
             matches = part.graph.search(query, count, threads=1, exact=True)
         else:
             count = min(max(wanted, self._expansion), len(part))
             matches = part.graph.search(query, count, threads=1)
-            # Equal vectors link to each other alone: a walk that gets among them hardly gets out. It shows by too few
-            # results, or by more equal distances than a vector has links.
-            far = matches.distances
-            if len(far) < count or (far[CONNECTIVITY:] == far[: max(0, len(far) - CONNECTIVITY)]).any():
+            if len(matches) < count:  # the walk reached no more; there are more
                 matches = part.graph.search(query, count, threads=1, exact=True)
         own = self._keys[part.first : part.first + len(part)]
         rows = part.first + np.searchsorted(own, matches.keys).astype(np.int64)
@@ -210,19 +229,21 @@ class VectorIndex:
 
     def check(self) -> None:
         """Compares each key, and the vector that its graph has for it, with what they must be. Raises ArtifactError."""
-        for part, (name, data) in zip(self._parts, self._files, strict=True):
+        for part, file in zip(self._parts, self._files, strict=True):
             own = self._keys[part.first : part.first + len(part)]
-            graph = _view(name, data, self.dimensions, self._expansion, lookups=True)
+            graph = _view(file, self.dimensions, self._expansion, lookups=True)
             if not np.array_equal(np.sort(np.asarray(graph.keys, np.uint64)), own):
-                raise _damaged(name, "its keys are not the chunks' ids")
+                raise _damaged(file.name, "its keys are not the chunks' ids")
+            if most_frequent(part.vectors) != file.repeats:
+                raise _damaged(file.name, f"its most frequent vector does not stand in it {file.repeats} times")
             for begin in range(0, len(part), _BLOCK):
                 vectors = part.vectors[begin : begin + _BLOCK]
                 found: Any = graph.get(own[begin : begin + _BLOCK])
                 if not np.array_equal(np.array(found), vectors):
-                    raise _damaged(name, "its vectors are not in the order of the keys")
+                    raise _damaged(file.name, "its vectors are not in the order of the keys")
                 norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
                 if not (np.abs(norms - 1) < _UNIT).all():  # false for NaN as well
-                    raise _damaged(name, "a vector is not of unit length")
+                    raise _damaged(file.name, "a vector is not of unit length")
 
     def close(self) -> None:
         """Lets the files go; no search may be running, and none may follow."""
@@ -230,14 +251,14 @@ class VectorIndex:
         self._files = ()
 
 
-def _view(name: str, data: Data, dimensions: int, expansion: int, *, lookups: bool) -> Index:
+def _view(file: IndexFile, dimensions: int, expansion: int, *, lookups: bool) -> Index:
     from usearch.index import Index
 
     graph = Index(ndim=dimensions, metric=METRIC, dtype=DTYPE, expansion_search=expansion, enable_key_lookups=lookups)
     try:
-        graph.view(memoryview(data))
+        graph.view(memoryview(file.data))
     except RuntimeError as error:
-        raise _damaged(name, f"usearch says: {error}") from None
+        raise _damaged(file.name, f"usearch says: {error}") from None
     return graph
 
 

@@ -29,7 +29,7 @@ from ragpress.artifact import (
     read_manifest,
 )
 from ragpress.errors import ArtifactError
-from ragpress.index import Data, VectorIndex
+from ragpress.index import Data, IndexFile, VectorIndex
 from ragpress.manifest import decode_chunk, read_documents
 from ragpress.records import Chunk, index_key
 
@@ -108,7 +108,7 @@ def _open(folder: Path, whole: bool) -> Opened:
         tasks = {name: threads.submit(_checked, folder, name, manifest.files[name], whole) for name in names}
         files = {name: task.result() for name, task in tasks.items()}
     offsets = decode_offsets(files[OFFSETS], manifest.counts.chunks)
-    parts = [(shard.file, files[shard.file]) for shard in manifest.shards]
+    parts = [IndexFile(shard.file, files[shard.file], shard.repeats) for shard in manifest.shards]
     index = VectorIndex(offsets.keys, parts, manifest.model.dimensions, manifest.index.expansion_search)
     return Opened(manifest, files[CHUNKS], offsets, index)
 

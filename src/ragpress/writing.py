@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from ragpress import __version__
 from ragpress.artifact import (
@@ -32,7 +33,7 @@ from ragpress.artifact import (
     read_manifest,
 )
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.index import Keys, current_settings
+from ragpress.index import Keys, current_settings, most_frequent
 from ragpress.records import index_key
 from ragpress.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
 
@@ -221,22 +222,25 @@ def _write_index(
             halves = np.ascontiguousarray(vectors[places], np.float16)
             _check_vectors(keys[places], halves)
             content = content_hash(settings, keys[places], halves)
-            shards[name] = Shard(file=name, vectors=end - begin, content=content)
-            if content not in old or not writer.keep(name, target / old[content][0], old[content][1]):
-                yield name, keys[places], halves
+            known = old.get(content)
+            if known is not None and writer.keep(name, target / known[0].file, known[1]):
+                shards[name] = replace(known[0], file=name)
+                continue
+            shards[name] = Shard(file=name, vectors=end - begin, repeats=most_frequent(halves), content=content)
+            yield name, keys[places], halves
 
     for name, data in build_graphs(changed(), 1 if len(names) == 1 else processes or len(os.sched_getaffinity(0))):
         writer.file(name, [data])
     return tuple(shards[name] for name in names)
 
 
-def _old_shards(target: Path) -> dict[str, tuple[str, FileRecord]]:
-    """Content hash to name and record of the old artifact's index files; none where it cannot be read."""
+def _old_shards(target: Path) -> dict[str, tuple[Shard, FileRecord]]:
+    """Content hash to what the old artifact says of that index file; nothing where it cannot be read."""
     try:
         manifest = read_manifest(target)
     except ArtifactError:
         return {}
-    return {shard.content: (shard.file, manifest.files[shard.file]) for shard in manifest.shards}
+    return {shard.content: (shard, manifest.files[shard.file]) for shard in manifest.shards}
 
 
 def _check_shape(vectors: npt.NDArray[np.floating], chunks: int, dimensions: int) -> None:

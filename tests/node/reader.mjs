@@ -56,12 +56,12 @@ class Artifact {
     this.starts = new BigUint64Array(copy, 8 * count, count);
     this.lengths = new Uint32Array(copy, 16 * count, count);
     let first = 0;
-    this.shards = this.index.shards.map(({ file, vectors }) => {
+    this.shards = this.index.shards.map(({ file, vectors, repeats }) => {
       const graph = new Index(this.dimensions, "cos", "f16");
       graph.view(join(folder, file));
       if (graph.size() !== vectors) refuse(`${file} has ${graph.size()} vectors`);
       first += vectors;
-      return { file, graph, first: first - vectors, vectors };
+      return { file, graph, first: first - vectors, vectors, whole: repeats > 32 };
     });
   }
 
@@ -74,6 +74,13 @@ class Artifact {
     }
     if (this.ids[low] !== id) refuse(`${id} is no chunk`);
     return low;
+  }
+
+  candidates(shard, query, k) {
+    if (shard.whole) return Array.from({ length: shard.vectors }, (_, place) => shard.first + place);
+    const wanted = Math.min(shard.vectors, Math.max(k, this.index.index.expansion_search));
+    if (wanted === 0) return [];
+    return Array.from(shard.graph.search(query, wanted, 1).keys, (id) => this.row(id));
   }
 
   cosine(shard, row, query) {
@@ -91,12 +98,7 @@ class Artifact {
   search(query, k) {
     const found = [];
     for (const shard of this.shards) {
-      const wanted = Math.min(shard.vectors, Math.max(k, this.index.index.expansion_search));
-      if (wanted === 0) continue;
-      for (const id of shard.graph.search(query, wanted, 1).keys) {
-        const row = this.row(id);
-        found.push({ row, score: this.cosine(shard, row, query) });
-      }
+      for (const row of this.candidates(shard, query, k)) found.push({ row, score: this.cosine(shard, row, query) });
     }
     found.sort((one, two) => two.score - one.score || one.row - two.row);
     return found.slice(0, k).map(({ row, score }) => ({ score, line: this.line(row) }));
