@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import resource
 import subprocess
 import sys
 import threading
@@ -230,6 +231,16 @@ def test_a_truncated_model_is_refused_in_one_line(
         Embedder(_tiny(cut))
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+def test_contexts_keep_no_memory_for_the_logits_of_a_quarter_million_pieces(starter: ModelFile) -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    with Embedder(starter, threads=2) as embedder:
+        before = resident()
+        embedder.embed_documents([" ".join(["да"] * 490)] * 2)
+        assert resident() - before < 150e6
 
 
 def test_no_texts_give_no_vectors(tiny: ModelFile) -> None:

@@ -186,8 +186,9 @@ class Embedder:
         """(index, vector) of each text as it is done: longest first, so that the cores finish together."""
         prefix = self.file.model.document_prefix
         named = names or [f"text {number + 1} of {len(texts)}" for number in range(len(texts))]
-        inputs = [self._tokens(prefix + text, name) for text, name in zip(texts, named, strict=True)]
-        order = iter(sorted(range(len(texts)), key=lambda index: (-len(inputs[index]), index)))
+        order = iter(
+            sorted(range(len(texts)), key=lambda index: (-len(texts[index].encode("utf-8", "replace")), index))
+        )
         results: queue.SimpleQueue[tuple[int, Vector] | BaseException] = queue.SimpleQueue()
         stop = threading.Event()
 
@@ -198,7 +199,8 @@ class Embedder:
                         index = next(order, None)
                     if index is None:
                         return
-                    results.put((index, self._finish(context.run(inputs[index]), named[index])))
+                    tokens = self._tokens(prefix + texts[index], named[index])
+                    results.put((index, self._finish(context.run(tokens), named[index])))
             except BaseException as error:
                 results.put(error)
             finally:

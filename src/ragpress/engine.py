@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 import ctypes
 import functools
+import mmap
 import os
 import re
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from ragpress.errors import ModelError
 Vector = npt.NDArray[np.float32]
 Tokens = ctypes.Array[ctypes.c_int32]
 
+_FLASH_FROM = 64  # tokens; GGML_FA_TILE_Q in llama.cpp
 _UGM = 4  # llama_vocab_type of a unigram vocabulary
 
 
@@ -93,11 +96,15 @@ class Weights:
     def pieces(self, numbers: Iterable[int]) -> list[str]:
         """The texts of these tokens; empty for a number beyond the vocabulary."""
         llama = _llama()
-        size = llama.llama_vocab_n_tokens(self.vocabulary)
         return [
-            llama.llama_vocab_get_text(self.vocabulary, number).decode("utf-8", "replace") if number < size else ""
+            llama.llama_vocab_get_text(self.vocabulary, number).decode("utf-8", "replace") if number < self.size else ""
             for number in numbers
         ]
+
+    @property
+    def size(self) -> int:
+        """Pieces in the vocabulary."""
+        return int(_llama().llama_vocab_n_tokens(self.vocabulary))
 
     @property
     def unigram(self) -> bool:
@@ -121,40 +128,78 @@ class Weights:
 
 
 class Context:
-    """One single-threaded llama.cpp context on shared weights. Used by one thread at a time."""
+    """Single-threaded llama.cpp contexts on shared weights. Used by one thread at a time."""
 
     def __init__(self, weights: Weights, limit: int, width: int) -> None:
-        llama = _llama()
-        settings = llama.llama_context_default_params()
-        # A model without causal attention reads the whole input in one physical batch; more aborts the process.
-        settings.n_ctx = settings.n_batch = settings.n_ubatch = limit
-        settings.n_seq_max = 1
-        settings.n_threads = settings.n_threads_batch = 1
-        settings.embeddings = True
-        settings.pooling_type = llama.LLAMA_POOLING_TYPE_MEAN
-        settings.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_ENABLED
-        _log.clear()
-        self.pointer = llama.llama_init_from_model(weights.pointer, settings)
-        if not self.pointer:
-            raise ModelError("model", f"llama.cpp cannot make a context: {_reason()}")
         self._width = width
+        self._row = 4 * weights.size  # bytes of a token's logits
+        self._reserved: dict[int, int] = {}
+        # Flash attention is faster from the tile of its kernel on, and slower below. The choice depends on the text's
+        # own length alone, so that its bits stay the same in any company.
+        self._short = _new_context(weights, min(limit, _FLASH_FROM - 1), flash=False)
+        self._long = _new_context(weights, limit, flash=True)
 
     def run(self, tokens: Tokens) -> Vector:
         """The raw pooled vector of one text, shape (width,)."""
+        pointer = self._short if len(tokens) < _FLASH_FROM else self._long
+        if len(tokens) <= self._reserved.get(pointer, 0):
+            return self._vector(pointer, tokens)
+        with _growth:
+            vector = self._vector(pointer, tokens)
+            _release_logits(pointer, len(tokens) * self._row)
+        self._reserved[pointer] = len(tokens)
+        return vector
+
+    def _vector(self, pointer: int, tokens: Tokens) -> Vector:
         llama = _llama()
         # One text a call: in a batch its last bits would depend on its mates.
-        status = llama.llama_encode(self.pointer, llama.llama_batch_get_one(tokens, len(tokens)))
+        status = llama.llama_encode(pointer, llama.llama_batch_get_one(tokens, len(tokens)))
         if status != 0:
             raise ModelError("embedding", f"llama.cpp failed with status {status}: {_reason()}")
-        found = llama.llama_get_embeddings_seq(self.pointer, 0)
+        found = llama.llama_get_embeddings_seq(pointer, 0)
         if not found:
             raise ModelError("embedding", "llama.cpp returned no pooled vector; the file is no embedding model")
         return np.ctypeslib.as_array(found, shape=(self._width,)).astype(np.float32, copy=True)
 
     def close(self) -> None:
-        if self.pointer:
-            _llama().llama_free(self.pointer)
-            self.pointer = None
+        for pointer in (self._short, self._long):
+            _llama().llama_free(pointer)
+
+
+_growth = threading.Lock()  # so that of several contexts only one holds the memory below at a time
+
+
+def _release_logits(pointer: int, size: int) -> None:
+    """Gives back the memory of the logits, which an embedding model never writes.
+
+    llama.cpp reserves and clears them for each token of the longest input so far: 250,002 floats a token, 512 MB
+    a context.
+    """
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    start = ctypes.cast(_llama().llama_get_logits(pointer), ctypes.c_void_p).value
+    if advice is None or start is None:
+        return
+    first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+    last = (start + size) // mmap.PAGESIZE * mmap.PAGESIZE
+    if last > first:
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), advice)
+
+
+def _new_context(weights: Weights, limit: int, *, flash: bool) -> int:
+    llama = _llama()
+    settings = llama.llama_context_default_params()
+    # A model without causal attention reads the whole input in one physical batch; more aborts the process.
+    settings.n_ctx = settings.n_batch = settings.n_ubatch = limit
+    settings.n_seq_max = 1
+    settings.n_threads = settings.n_threads_batch = 1
+    settings.embeddings = True
+    settings.pooling_type = llama.LLAMA_POOLING_TYPE_MEAN
+    settings.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_ENABLED if flash else llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    _log.clear()
+    pointer: int | None = llama.llama_init_from_model(weights.pointer, settings)
+    if not pointer:
+        raise ModelError("model", f"llama.cpp cannot make a context: {_reason()}")
+    return pointer
 
 
 def engine() -> str:
@@ -163,4 +208,4 @@ def engine() -> str:
     found = re.findall(r"(\w+) = 1", llama.llama_print_system_info().decode())
     version = llama.llama_version().decode()
     binding = f"llama-cpp-python {llama.__version__}"
-    return f"llama.cpp {version} ({binding}), {' '.join(found)}, flash-attention, no-extra-buffers"
+    return f"llama.cpp {version} ({binding}), {' '.join(found)}, flash-attention from {_FLASH_FROM}, no-extra-buffers"
