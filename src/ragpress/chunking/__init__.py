@@ -13,6 +13,7 @@ from itertools import groupby
 from ragpress.chunking.budget import Budget
 from ragpress.chunking.context import open_headings
 from ragpress.chunking.parts import Draft
+from ragpress.chunking.rows import row_runs
 from ragpress.chunking.sections import chunk_run, content_type
 from ragpress.config import Config
 from ragpress.errors import message
@@ -33,7 +34,7 @@ def chunk_document(
     drafts: list[Draft] = []
     for section in _sections(document.units):
         lines: tuple[str, ...] = ()
-        for run in _runs(section):
+        for run in _runs(section, budget):
             drafts += _within_limit(run, lines, budget)
             lines = open_headings(lines, run)
     return _linked(document.source, drafts), _messages(document.source, budget)
@@ -45,19 +46,16 @@ def _sections(units: Sequence[Unit]) -> Iterator[list[Unit]]:
         yield list(section)
 
 
-def _runs(section: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """Prose that is not interrupted, and each row, pair or caption by itself."""
-    run: list[Unit] = []
-    for unit in section:
-        if content_type(unit) == "paragraph":
-            run.append(unit)
-            continue
-        if run:
+def _runs(section: Sequence[Unit], budget: Budget) -> Iterator[list[Unit]]:
+    """Prose that is not interrupted, rows (tiny ones together), and each pair or caption by itself."""
+    for kind, group in groupby(section, key=content_type):
+        run = list(group)
+        if kind == "paragraph":
             yield run
-        yield [unit]
-        run = []
-    if run:
-        yield run
+        elif kind == "table_row":
+            yield from row_runs(run, budget)
+        else:
+            yield from ([unit] for unit in run)
 
 
 def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:

@@ -36,7 +36,6 @@ def whole(block: Block, size: int, budget: Budget) -> Part:
         locator=first.locator.to(last.locator),
         above=above(first, block.lines, budget),
         tail=last.text if last.kind == "paragraph" else "",
-        overlaps=first.kind != "heading",
     )
 
 
@@ -112,7 +111,7 @@ class _LongBlock:
             repeated=self._repeated(piece.start),
             joint=self.text[before.end : piece.start] if before else PARAGRAPHS,
             tail=self._tail(piece),
-            overlaps=self.units[first].kind != "heading",
+            overlaps=piece.start > self.starts[first],
         )
 
     def _at(self, offset: int) -> int:

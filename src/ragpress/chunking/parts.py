@@ -26,7 +26,7 @@ class Part(NamedTuple):
     repeated: str = ""  # a table's header, a question, a cell's label, with the white space behind it
     joint: str = PARAGRAPHS  # what stands between it and the part before
     tail: str = ""  # prose at its end, for the next part to repeat
-    overlaps: bool = True  # whether it may begin with the tail of the part before
+    overlaps: bool = False  # whether it goes on where a text was cut, and so begins with the tail of the part before
 
 
 class Draft(NamedTuple):
