@@ -129,10 +129,13 @@ def test_a_line_break_in_an_item_stays_inside_it() -> None:
     assert [unit.text[start:][:6] for start in unit.breaks] == ["  1.1.", "  1.2."]
 
 
-def test_a_numbered_heading_has_its_number_in_its_name() -> None:
+def test_a_numbered_heading_has_its_number_above_its_text_and_not_in_its_name() -> None:
     styles = style("Heading1", "heading 1", inner='<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>')
     document = read(styled("Heading1", "Предмет") + p("Текст."), styles=styles, numbering=lists(CLAUSES))
-    assert [(unit.section, unit.text) for unit in document.units] == [("1. Предмет", "Текст.")]
+    assert [(unit.section, unit.headings, unit.text) for unit in document.units] == [
+        ("Предмет", ("Предмет",), "Текст.")
+    ]
+    assert document.units[0].breadcrumb == "## 1. Предмет"
 
 
 def test_lists_that_are_not_defined_number_nothing() -> None:

@@ -27,7 +27,7 @@ def test_headings_make_a_path_and_the_nearest_is_the_section() -> None:
         (("Контакты",), "адрес"),
     ]
     assert [unit.section for unit in document.units] == ["", "Клиника", "Приём", "Контакты"]
-    assert [unit.breadcrumb for unit in document.units] == ["", "## Клиника", "## Приём", "## Контакты"]
+    assert [unit.breadcrumb for unit in document.units] == ["", "## Клиника", "## Клиника\n### Приём", "## Контакты"]
     assert [unit.section_number for unit in document.units] == [0, 1, 2, 3]
 
 
@@ -63,10 +63,19 @@ def test_styles_based_on_each_other_in_a_circle_end() -> None:
     assert sections(read(styled("a", "текст"), styles=styles)) == [((), "текст")]
 
 
-def test_the_title_names_the_document_and_is_read_too() -> None:
-    document = read(styled("Title1", "Устав") + p("текст"), styles=style("Title1", "Title"))
-    assert document.title == "Устав"
-    assert texts(document) == ["Устав", "текст"]
+def test_the_title_names_the_document_and_stands_above_its_headings() -> None:
+    title = styled("Title1", "Устав") + styled("Title1", "клиники")
+    document = read(
+        title + p("текст") + styled("H1", "Цели") + p("цель"), styles=style("Title1", "Title") + heading("H1", 0)
+    )
+    assert document.title == "Устав клиники"
+    assert sections(document) == [(("Устав клиники",), "текст"), (("Устав клиники", "Цели"), "цель")]
+    assert document.units[1].breadcrumb == "## Устав клиники\n### Цели"
+
+
+def test_a_title_without_a_text_below_it_is_kept_as_a_paragraph() -> None:
+    document = read(styled("Title1", "Устав"), styles=style("Title1", "Title"))
+    assert (document.title, texts(document)) == ("Устав", ["Устав"])
 
 
 def test_a_heading_without_a_body_is_kept_as_a_paragraph_with_a_message() -> None:

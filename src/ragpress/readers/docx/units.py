@@ -1,8 +1,9 @@
 """Blocks to units: sections by heading styles, lists, tables as rows, pictures.
 
 No heading is inferred from text. A heading that no body follows would reach no chunk's headings, so it is kept as a
-paragraph of the section around it. A line of the style Title is the title of the document and a paragraph. A line of
-the style Caption right before a table is a heading of its rows.
+paragraph of the section around it. A line of the style Title is the title of the document and stands above all
+headings. A line of the style Caption right before a table is a heading of its rows. An automatic number is shown with
+its heading in the breadcrumb and is no part of its name, so that a heading put in between renames no other.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from ragpress.config import Config
 from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
 from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
 from ragpress.readers.rows import Row
-from ragpress.readers.tables import read_table, table_units
+from ragpress.readers.tables import deeper, read_table, table_units
 from ragpress.records import Locator, Unit, UnitKind
 from ragpress.text import normalize
 
 _CHARACTERS_A_TOKEN = 3  # Russian and Persian have between 3 and 4 in the models' vocabulary
 _INDENT = "  "
+_TITLE = -1  # the level of a title: above all outline levels
 
 
 @dataclass(slots=True)
 class _Heading:
     level: int
-    text: str
+    name: str
+    line: str  # with its automatic number
     place: int
     number: int
     units: int  # how many units there were before it
@@ -58,21 +61,30 @@ class UnitWriter:
             elif is_item:
                 items.append(block)
             elif block.level is not None and block.text:
-                self._heading(block)
+                self._heading(block, block.level)
+            elif block.title and block.text:
+                self._heading(block, _TITLE)
             else:
                 self._paragraph(block)
         self._list(items)
 
     def close(self) -> None:
-        self._leave(0)
+        self._leave(_TITLE)
 
-    def _heading(self, block: Paragraph) -> None:
-        level = block.level or 0
-        self._leave(level)
-        self._last += 1
-        self._current = self._last
-        text = " ".join(normalize(block.line()).split())
-        self._path.append(_Heading(level, text, block.place, self._current, len(self.units)))
+    def _heading(self, block: Paragraph, level: int) -> None:
+        name, line = (" ".join(normalize(text).split()) for text in (block.text, block.line()))
+        top = self._path[-1] if self._path else None
+        if top is not None and level == _TITLE == top.level and not top.used and len(self.units) == top.units:
+            if self.title == top.name:
+                self.title += f" {name}"
+            top.name, top.line = f"{top.name} {name}", f"{top.line} {line}"  # a title of several lines
+        else:
+            self._leave(level)
+            self._last += 1
+            self._current = self._last
+            self._path.append(_Heading(level, name, line, block.place, self._current, len(self.units)))
+        if level == _TITLE and not self.title:
+            self.title = name
         self._attached(block)
 
     def _leave(self, level: int) -> None:
@@ -85,7 +97,7 @@ class UnitWriter:
 
     def _keep(self, heading: _Heading) -> None:
         """Puts a heading without a body where it stood, before the pictures below it, if there are any."""
-        self.bodiless.append((heading.text, heading.place))
+        self.bodiless.append((heading.line, heading.place))
         pictures = self.units[heading.units :]
         del self.units[heading.units :]
         before = self.units[-1] if self.units else None
@@ -93,7 +105,7 @@ class UnitWriter:
             self._current = before.section_number
         elif before is not None:
             self._fresh()
-        self._put("paragraph", heading.text, heading.place)
+        self._put("paragraph", heading.line, heading.place)
         self.units += pictures
 
     def _fresh(self) -> None:
@@ -102,8 +114,6 @@ class UnitWriter:
         self._current = self._last
 
     def _paragraph(self, block: Paragraph) -> None:
-        if block.title and not self.title:
-            self.title = " ".join(normalize(block.text).split())
         if block.text:
             self._put("paragraph", "\n".join([block.line(), *block.notes]), block.place)
             self._pictures([block])
@@ -204,13 +214,16 @@ class UnitWriter:
             heading.used = True
 
     def _names(self) -> tuple[str, ...]:
-        return tuple(heading.text for heading in self._path)
+        return tuple(heading.name for heading in self._path)
 
     def _section(self) -> str:
-        return self._path[-1].text if self._path else ""
+        return self._path[-1].name if self._path else ""
 
     def _breadcrumb(self) -> str:
-        return f"## {self._section()}" if self._path else ""
+        found = ""
+        for heading in self._path:
+            found = deeper(found, heading.line)
+        return found
 
 
 def _captioned(blocks: list[Block]) -> list[Block]:
