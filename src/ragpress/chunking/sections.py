@@ -28,12 +28,13 @@ def chunk_run(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> 
     kind = content_type(units[0])
     one = whole(Block(tuple(units), 0, _lines_above(lines, units)), 0, budget)
     likely = len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
-    if likely:
+    # Prose that no heading holds together is rarely about one thing: there each paragraph is a chunk.
+    if likely and (kind != "paragraph" or one.above):
         found = drafts([one], kind, budget)
         if found[0].tokens <= budget.limit:
             return found
     parts = [part for block in _blocks(units, lines, budget) for part in _parts(block, budget)]
-    if not likely and budget.size(one.above) + sum(part.size for part in parts) <= budget.room:
+    if not likely and one.above and budget.size(one.above) + sum(part.size for part in parts) <= budget.room:
         return drafts([one], kind, budget)
     return drafts(merged(parts, budget), kind, budget)
 
