@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,11 +16,17 @@ ONE = "# Клиника\n\n## Запись\n\nЗаписаться можно п
 TWO = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، پلاک ۱۲.\n"
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    root = make_repository(tmp_path / "repo", {"one.md": ONE, "fa/two.md": TWO})
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_repository(tmp_path_factory.mktemp("built") / "repo", {"one.md": ONE, "fa/two.md": TWO})
     build(root)
     return root
+
+
+@pytest.fixture
+def repository(built: Path, tmp_path: Path) -> Path:
+    """A repository that has been built, in a folder of its own: a build folder may be moved along."""
+    return Path(shutil.copytree(built, tmp_path / "repo"))
 
 
 def embedded(root: Path) -> int:
@@ -37,6 +44,10 @@ def clean_build(root: Path, elsewhere: Path) -> dict[str, bytes]:
     made = make_repository(elsewhere, sources, (root / "pyproject.toml").read_text(encoding="utf-8"))
     build(made)
     return artifact_bytes(made)
+
+
+def test_a_repository_that_was_moved_with_its_build_folder_has_nothing_to_do(repository: Path) -> None:
+    assert "nothing to do" in build(repository)
 
 
 def test_a_second_build_does_nothing_and_loads_no_heavy_library(repository: Path) -> None:
@@ -151,9 +162,7 @@ def test_damaged_state_of_doit_costs_a_look_and_no_embedding(repository: Path) -
 def test_two_builds_at_once_end_with_the_artifact_of_one(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "repo", {f"{n}.md": ONE + f"\n## Ещё {n}\n\nТекст {n}.\n" for n in range(8)})
     builds = [
-        subprocess.Popen(
-            [sys.executable, "-m", "doit"], cwd=root, env=environment(), stderr=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-m", "doit"], cwd=root, env=environment(), stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     printed = [process.communicate(timeout=300)[1] for process in builds]

@@ -118,6 +118,11 @@ def _publish() -> None:
     publish(REPOSITORY)
 
 
+def _relative(path: Path) -> str:
+    # doit knows a file by this name, so that a repository may be moved or cloned with its build folder
+    return os.path.relpath(path, REPOSITORY.root)
+
+
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     settings = chunking_fingerprint(REPOSITORY)
@@ -129,8 +134,8 @@ def task_chunk() -> Iterator[Task]:
     for item in found:
         yield {
             "name": item.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
-            "file_dep": [str(item.path)] if item.regular else [],
-            "targets": [str(REPOSITORY.chunks_of(item.source)), str(REPOSITORY.state_of(item.source))],
+            "file_dep": [_relative(item.path)] if item.regular else [],
+            "targets": [_relative(REPOSITORY.chunks_of(item.source)), _relative(REPOSITORY.state_of(item.source))],
             "actions": [(_action(build.chunk), [REPOSITORY, item])],
             "uptodate": [config_changed(settings) if item.regular else False],
         }
