@@ -275,7 +275,7 @@ def test_an_artifact_of_the_offline_model_stays_with_it_though_the_hub_answers(h
 
 
 def test_an_artifact_of_the_hubs_model_is_never_continued_with_the_offline_one(no_hub: Hub, root: Path) -> None:
-    with pytest.raises(ModelError, match="the artifact is of nomic-embed-text-v2-moe; connect, or run"):
+    with pytest.raises(ModelError, match="the build folder is of nomic-embed-text-v2-moe; connect, or run"):
         resolve(BOTH, root, sticky=NOMIC, announce=_refuse)
 
 

@@ -141,7 +141,7 @@ def resolve(config: Config, root: Path, *, sticky: str | None = None, announce: 
     if offline:
         raise ModelError(
             "model-offline",
-            f"{problem}, but the artifact is of {model.name}; connect, or run `ragpress model use {offline.name}`",
+            f"{problem}, but the build folder is of {model.name}; connect, or run `ragpress model use {offline.name}`",
         )
     raise ModelError("model-offline", f"{problem}; connect, set model_path to a file, or set offline_model")
 
