@@ -9,6 +9,9 @@ import msgspec
 
 from ragpress.readers.xlsx.sheet import Area, SheetContent, rows_between
 
+MAX_VISITS = 1 << 22
+"""Rows that all merged ranges together may reach over; ranges that overlap by the thousand are no work of people."""
+
 
 class SeenRow(msgspec.Struct, frozen=True):
     """A visible row with a text.
@@ -147,11 +150,14 @@ def _cover(content: SheetContent, numbers: list[int], hidden: set[int], columns:
     The value of a range stands in its first visible row even where the row that holds it is hidden.
     """
     covers: dict[int, _Cover] = {}
+    visits = 0
     for merged in content.merged:
         text = content.cells.get(merged.top, {}).get(merged.left, "")
         place = columns.visible(merged.left, merged.right)
         first = True
-        for number in rows_between(numbers, merged.top, merged.bottom):
+        found = rows_between(numbers, merged.top, merged.bottom)
+        visits += len(found)
+        for number in found if visits < MAX_VISITS else found[:1]:
             cover = covers.setdefault(number, _Cover())
             cover.ranges.append((merged.left, merged.right))
             if number == merged.top:

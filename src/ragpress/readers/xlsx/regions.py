@@ -15,6 +15,12 @@ TITLE_LINES = 4
 """More lines than this above a table are notes, not its title."""
 TITLE_GAP = 4
 """A title may stand so many blank rows above its table."""
+LOOK_BACK = 64
+"""So many regions back a title or a table that goes on is looked for."""
+MAX_GRID = 1 << 24
+"""Cells, blank ones included, up to which rows are laid out under their columns; no table that people read has more."""
+SIDE_BY_SIDE = 8
+"""With more blank columns than this they are the rhythm of one table."""
 COMPARED = 50
 """Rows looked at to tell whether a block goes on with the table above it."""
 
@@ -109,9 +115,10 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
 
 def _side_by_side(block: Sequence[SeenRow]) -> list[_Region]:
     """The regions of a block: apart where two columns are blank, or one between what looks like two tables."""
-    taken = {x for row in block if len(row.texts) > 1 for x in _reach(row)}
-    if not taken:
-        taken = {x for row in block for x in _reach(row)}
+    reaches = {reach for row in block if len(row.texts) > 1 for reach in _reaches(row)}
+    if not reaches:
+        reaches = {reach for row in block for reach in _reaches(row)}
+    taken = {x for first, span in reaches for x in range(first, first + span)}
     spans: list[tuple[int, int]] = []
     for x in sorted(taken):
         if spans and x <= spans[-1][1] + 1:
@@ -127,10 +134,10 @@ def _side_by_side(block: Sequence[SeenRow]) -> list[_Region]:
         for number, texts in placed.items():
             parts[number].append(msgspec.structs.replace(row, texts=texts))
     regions: list[_Region] = []
-    for (left, right), part in zip(spans, parts, strict=True):
+    for part in parts:
         if part:
-            columns = [x for row in part for x in row.texts]
-            regions.append(_region(part, min(left, *columns), max(right, *columns)))
+            columns = {x for row in part for x in row.texts}
+            regions.append(_region(part, min(columns), max(columns)))
     _head_alike(regions)
     return regions
 
@@ -149,9 +156,10 @@ def _head_alike(regions: Sequence[_Region]) -> None:
                 region.header_rows, region.headed = 1, True
 
 
-def _reach(row: SeenRow) -> Iterator[int]:
+def _reaches(row: SeenRow) -> Iterator[tuple[int, int]]:
+    """Where the cells of a row begin and how many columns they cover."""
     for x in row.texts:
-        yield from range(x, x + row.spans.get(x, 1))
+        yield x, row.spans.get(x, 1)
 
 
 def _nearest(spans: Sequence[tuple[int, int]], x: int) -> int:
@@ -164,7 +172,7 @@ def _glue(block: Sequence[SeenRow], spans: list[tuple[int, int]]) -> list[tuple[
     joined = spans[:1]
     for span in spans[1:]:
         last = joined[-1]
-        if span[0] - last[1] > 2 or _apart(block, last, span):
+        if span[0] - last[1] > 2 or (len(spans) <= SIDE_BY_SIDE and _apart(block, last, span)):
             joined.append(span)
         else:
             joined[-1] = last[0], span[1]
@@ -192,18 +200,22 @@ def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
     for row in block:
         texts = {x: text for x, text in row.texts.items() if left <= x <= right}
         if texts:
-            rows.append(_row(msgspec.structs.replace(row, texts=texts), left, right, row.bold))
+            rows.append(_row(msgspec.structs.replace(row, texts=texts), left, row.bold))
     return rows
 
 
 def _region(part: Sequence[SeenRow], left: int, right: int) -> _Region:
     # What stands out: bold rows where some are not bold, else filled ones.
     by_fill = all(row.bold for row in part) or not any(row.bold for row in part)
-    rows = [_row(row, left, right, row.filled if by_fill else row.bold) for row in part]
-    return _Region(left, right, rows, (part[0].y, part[-1].y))
+    ys = part[0].y, part[-1].y
+    if sum(max(row.texts) - left + 1 for row in part) > MAX_GRID:
+        return _Region(left, right, [Row(row.number, tuple(row.texts.values())) for row in part], ys, 0)
+    rows = [_row(row, left, row.filled if by_fill else row.bold) for row in part]
+    return _Region(left, right, rows, ys)
 
 
-def _row(row: SeenRow, left: int, right: int, strong: bool) -> Row:
+def _row(row: SeenRow, left: int, strong: bool) -> Row:
+    right = max(row.texts)  # blank cells behind it would cost the memory of the widest row in each
     cells = tuple(row.texts.get(x, "") for x in range(left, right + 1))
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()
     inherited = tuple(x - left for x in row.inherited if x in row.texts)
@@ -214,11 +226,11 @@ def _assemble(regions: Sequence[_Region]) -> list[_Region]:
     """Puts titles to their tables and blocks that go on with a table to it."""
     made: list[_Region] = []
     for region in regions:
-        above = next((earlier for earlier in reversed(made) if earlier.overlaps(region)), None)
+        above = _above(made, region)
         if above is not None and _is_title(above, region):
             made.remove(above)
             region.titles = [*above.titles, *above.rows]
-            above = next((earlier for earlier in reversed(made) if earlier.overlaps(region)), None)
+            above = _above(made, region)
         if region.header_rows is None:
             region.headed = find_header(region.rows) is not None
         if above is None or region.headed or above.header_rows is not None:
@@ -231,6 +243,10 @@ def _assemble(regions: Sequence[_Region]) -> list[_Region]:
         else:
             made.append(region)
     return made
+
+
+def _above(made: Sequence[_Region], region: _Region) -> _Region | None:
+    return next((earlier for earlier in reversed(made[-LOOK_BACK:]) if earlier.overlaps(region)), None)
 
 
 def _is_title(above: _Region, region: _Region) -> bool:
