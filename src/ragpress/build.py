@@ -101,22 +101,28 @@ def _is_current(repository: Repository, found: Found, settings: str) -> bool:
         return False
 
 
+def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
+    """Those of the sources whose chunks in the build folder are missing or made from something else than now."""
+    settings = chunking_fingerprint(repository)
+    return [found for found in wanted if not _is_current(repository, found, settings)]
+
+
 def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> None:
     """Chunks those of the wanted sources whose results do not stand in the build folder yet."""
-    settings = chunking_fingerprint(repository)
-    stale = [found for found in wanted if not _is_current(repository, found, settings)]
+    stale = stale_sources(repository, wanted)
     if not stale:
         return
-    tokenizer, prefixes = _vocabulary(repository)
-    jobs = [Job(found.source, str(found.path), repository.config, tokenizer, prefixes) for found in stale]
-    for found, outcome in zip(stale, compile_sources(jobs), strict=True):
+    settings = chunking_fingerprint(repository)
+    for found, outcome in zip(stale, compile_sources(source_jobs(repository, stale)), strict=True):
         _keep(repository, found, settings, outcome, tell)
 
 
-def _vocabulary(repository: Repository) -> tuple[str, tuple[str, ...]]:
+def source_jobs(repository: Repository, wanted: Sequence[Found]) -> list[Job]:
+    """What the workers need to chunk these sources with the repository's settings."""
     config = repository.config
     prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
-    return str(tokenizer_file(config, repository.root)), prefixes
+    tokenizer = str(tokenizer_file(config, repository.root))
+    return [Job(found.source, str(found.path), config, tokenizer, prefixes) for found in wanted]
 
 
 def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, tell: Say) -> None:

@@ -29,6 +29,17 @@ def parser() -> argparse.ArgumentParser:
     chunk.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a file, or a folder of files")
     chunk.add_argument("--report", metavar="FILE", type=Path, help="write a JSON object of outcomes by file name")
 
+    diff = commands.add_parser(
+        "diff",
+        help="say what the chatbot will read differently",
+        description="Compares the chunks in the build folder with the accepted ones in golden/, or with those of BASE.",
+    )
+    diff.add_argument("base", metavar="BASE", nargs="?", default="", help="a git revision: origin/main, HEAD~1, a tag")
+    form = diff.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print a comment for a pull request, of bounded length")
+    form.add_argument("--json", action="store_true", help="print everything as JSON")
+    diff.add_argument("--width", metavar="N", type=_positive, default=0, help="columns (default: the terminal's)")
+
     search = commands.add_parser("search", help="search an artifact")
     search.add_argument("question", metavar="QUESTION")
     search.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
@@ -39,6 +50,26 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("--type", action="append", default=[], help="search this content type alone (repeatable)")
     search.add_argument("--model", metavar="GGUF", type=Path, help="the model's file, where it is not in the cache")
     search.add_argument("--json", action="store_true", help="print a list of objects: a chunk's fields and score")
+
+    evaluate = commands.add_parser(
+        "eval",
+        help="measure whether questions find what they must",
+        description="Asks an artifact the questions of a JSONL file: how often the right chunk is among the first"
+        " 1, 3 or 5 hits, and MRR@10. With --sweep the repository in the working folder is measured under other settings.",
+    )
+    evaluate.add_argument(
+        "cases", metavar="CASES", type=Path, nargs="?", default=Path("golden/questions.jsonl"),
+        help="default: golden/questions.jsonl",
+    )  # fmt: skip
+    evaluate.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
+    evaluate.add_argument("--model", metavar="GGUF", type=Path, help="the model's file, where it is not in the cache")
+    evaluate.add_argument("--json", action="store_true", help="print the figures as a JSON object")
+    evaluate.add_argument(
+        "--sweep",
+        metavar="NAME=VALUE,VALUE",
+        nargs="+",
+        help="cut the sources with every combination of these settings, and print the figures of each",
+    )
 
     verify = commands.add_parser("verify", help="check an artifact")
     verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("build/kb"))
@@ -93,7 +124,9 @@ def _run(options: argparse.Namespace) -> int:
     run = {
         "init": commands.init,
         "chunk": commands.chunk,
+        "diff": commands.diff,
         "search": commands.search,
+        "eval": commands.evaluate,
         "verify": commands.verify,
         "model": commands.model,
     }

@@ -6,12 +6,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, render
 from ragpress.records import Chunk, DocumentEntry, Hit
+
+if TYPE_CHECKING:
+    from ragpress.evaluation import Case
 
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
@@ -104,6 +108,34 @@ def _name(path: Path, taken: Sequence[str]) -> str:
     raise BuildError("not-a-file", f"{path} is given twice; give it once")
 
 
+# -- diff ------------------------------------------------------------------------------------------------------------
+
+
+def diff(options: argparse.Namespace) -> int:
+    """What the chunks in the build folder say differently, on standard output. Status 0, whatever differs."""
+    from ragpress.build import build_lock, stale_sources
+    from ragpress.changes import screen_of, to_json, to_markdown, to_terminal
+    from ragpress.repository import find_sources, open_repository
+    from ragpress.review import changes_of
+
+    repository = open_repository(Path.cwd())
+    with build_lock(repository):
+        found = changes_of(repository, options.base)
+        stale = stale_sources(repository, find_sources(repository.sources))
+    if stale:
+        names = ", ".join(f"{repository.config.sources}/{item.source}" for item in stale[:3])
+        more = f" and {len(stale) - 3} more" if len(stale) > 3 else ""
+        print(f"ragpress: changed since the last build: {names}{more}; run `doit`, then this again", file=sys.stderr)
+    if options.json:
+        sys.stdout.write(to_json(found))
+    elif options.markdown:
+        sys.stdout.write(to_markdown(found))
+    else:
+        for line in to_terminal(found, screen_of(sys.stdout, options.width)):
+            print(line)
+    return 0
+
+
 # -- search, verify --------------------------------------------------------------------------------------------------
 
 
@@ -152,6 +184,38 @@ def verify(options: argparse.Namespace) -> int:
     manifest = verify_artifact(options.folder)
     counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"
     print(f"{options.folder}: sound ({counts})", file=sys.stderr)
+    return 0
+
+
+# -- eval ------------------------------------------------------------------------------------------------------------
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Figures of an artifact, or of other settings, on standard output. Status 0, whatever they are."""
+    from ragpress.build import say
+    from ragpress.evaluation import evaluate_artifact, read_cases, report_lines, to_json
+
+    cases = read_cases(options.cases, say, str(options.cases))
+    if options.sweep:
+        return _sweep(options, cases)
+    _, results = evaluate_artifact(options.artifact, cases, say, options.model)
+    if options.json:
+        print(to_json(results))
+    else:
+        print("\n".join(report_lines(results)))
+    return 0
+
+
+def _sweep(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    from ragpress.evaluation.sweep import parse_sweep, sweep, sweep_table
+    from ragpress.repository import open_repository
+
+    repository = open_repository(Path.cwd())
+    rows = list(sweep(repository, cases, parse_sweep(options.sweep, repository.config)))
+    if options.json:
+        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+    else:
+        print("\n".join(sweep_table(rows)))
     return 0
 
 

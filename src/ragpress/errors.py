@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "legacy-doc": "legacy .doc needs conversion",
     # what makes a build or a command fail
     "bad-cache": "the vector cache was damaged",
+    "bad-case": "a retrieval case that cannot be used",
     "bad-artifact": "the artifact is damaged or foreign",
     "bad-setting": "a setting that cannot be used",
     "disk": "the disk refused",
@@ -46,6 +47,8 @@ CODES: dict[str, str] = {
     "model-offline": "the hub cannot be reached",
     "model-switch": "another model is used than before",
     "no-sources": "there is nothing to build",
+    "retrieval": "the right chunks are found worse",
+    "revision": "a git revision cannot be read",
 }
 """Code to what it stands for. A stage that needs a new one adds it here, in the fitting group."""
 

@@ -1,21 +1,24 @@
-"""The golden files: one lossless, line-based text a source, rendered, read back, compared and accepted.
+"""The golden of a source: a lossless, line-based text of its chunks, rendered and read back.
 
     ● paragraph · L+2 (3) · Клиника «Берёза» › Запись · 57 tokens · 0f3a…      the head line of a chunk
     ┆ ## Запись                                                                 context: repeated, not new
     │ Записаться можно по телефону или на сайте.                                own text
-    ▲ warning docx-unknown-style B7: …                                          a message, after all chunks
+    ▲ warning: 3 rows have more cells than the header [csv-ragged]              a message, after all chunks
 
 A place is written relative to the end of the chunk before it (`L+2 (3)`: three lines, beginning two below), so
 that an inserted paragraph renumbers nothing; the first of a part is absolute. Pointers are no part of it: they
-follow from the order and are checked as an invariant.
+follow from the order and are checked as an invariant. A line with characters that nobody sees, or that a version
+control system may change, has a doubled edge (`║`, `┇`) and `\\u{…}` in their place.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,11 +27,19 @@ from ragpress.records import Chunk, Locator, PlaceUnit
 
 EDGE, CONTEXT, HEAD, NOTE = "│", "┆", "●", "▲"
 SUFFIX = ".txt"
+
+_ESCAPED = {"║": EDGE, "┇": CONTEXT}
+_EDGES = {EDGE: "║", CONTEXT: "┇"}
 _HEAD = re.compile(
     rf"{HEAD} (?P<type>\w+) · (?P<place>.+?) · (?P<headings>.*?)(?: § (?P<section>.*))? · (?P<tokens>\d+) tokens"
-    r" · (?P<id>[0-9a-f]{16})(?: \+(?P<ends>\d+))?"
+    r" · (?P<id>[0-9a-f]{16})(?: \+(?P<ends>\d{1,4}))?"
 )
 _RELATIVE = re.compile(r"(?P<unit>[LRB])\+(?P<gap>-?\d+) \((?P<count>\d+)\)")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
+)
+"""Controls, line ends other than `\\n` (which never gets here in a line), direction marks, lone surrogates."""
+_ESCAPE = re.compile(r"\\(?:u\{(?P<hex>[0-9a-f]{1,8})\}|(?P<one>.))")
 
 
 class GoldenChunk(msgspec.Struct, frozen=True):
@@ -57,22 +68,38 @@ class GoldenChunk(msgspec.Struct, frozen=True):
         )
 
 
+def _escape_unseen(text: str) -> str:
+    return _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+
+
 def _escape(heading: str) -> str:
     for plain, escaped in (("\\", "\\\\"), ("\n", "\\n"), ("›", "\\›"), ("·", "\\·"), ("§", "\\§")):
         heading = heading.replace(plain, escaped)
-    return heading
+    return _escape_unseen(heading) or "\\e"
 
 
-def _unescape(heading: str) -> str:
-    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], heading)
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(_plain, text)
+
+
+def _plain(found: re.Match[str]) -> str:
+    if found["hex"] and int(found["hex"], 16) <= sys.maxunicode:
+        return chr(int(found["hex"], 16))
+    return {"n": "\n", "e": ""}.get(found["one"], found["one"] or found[0])
 
 
 def _edged(edge: str, text: str) -> list[str]:
-    return [f"{edge} {line}" if line else edge for line in text.split("\n")]
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if _UNSEEN.search(line):
+            lines.append(f"{_EDGES[edge]} {_escape_unseen(line.replace(chr(92), chr(92) * 2))}")
+        else:
+            lines.append(f"{edge} {line}" if line else edge)
+    return lines
 
 
 def render_golden(chunks: Sequence[Chunk | GoldenChunk], messages: Sequence[str]) -> str:
-    """The text of one golden file. `messages` are one-line renderings without the source's name."""
+    """The text of one golden file. `messages` are of one line each, without the source's name or a place."""
     lines: list[str] = []
     before: Locator | None = None
     for item in chunks:
@@ -96,66 +123,64 @@ def render_golden(chunks: Sequence[Chunk | GoldenChunk], messages: Sequence[str]
         if chunk.context:
             lines += _edged(CONTEXT, context)
         lines += [*_edged(EDGE, chunk.text), ""]
-    lines += [f"{NOTE} {message}" for message in messages]
+    lines += [f"{NOTE} {_escape_unseen(message)}" for message in messages]
     while lines and not lines[-1]:
         lines.pop()
     return "".join(f"{line}\n" for line in lines)
 
 
+class _Draft(NamedTuple):
+    number: int
+    head: re.Match[str]
+    body: dict[str, list[str]]
+
+
 def parse_golden(text: str) -> tuple[tuple[GoldenChunk, ...], tuple[str, ...]]:
-    """The inverse of `render_golden`. Raises BuildError for a text that is no golden."""
-    chunks: list[GoldenChunk] = []
+    """The inverse of `render_golden`. Raises BuildError that names the line for a text that is no golden."""
+    drafts: list[_Draft] = []
     messages: list[str] = []
-    head: re.Match[str] | None = None
-    body: dict[str, list[str]] = {CONTEXT: [], EDGE: []}
-    before: Locator | None = None
-
-    def close() -> None:
-        nonlocal head, before
-        if head is None:
-            return
-        before = _place(head["place"], before)
-        headings = tuple(_unescape(part) for part in head["headings"].split(" › ")) if head["headings"] else ()
-        section = head["section"]
-        context = "\n".join(body[CONTEXT])
-        if body[CONTEXT]:
-            context += "\n" * int(head["ends"] or 2)
-        chunks.append(
-            GoldenChunk(
-                head["id"],
-                head["type"],
-                _unescape(section) if section is not None else (headings[-1] if headings else ""),
-                headings,
-                str(before),
-                int(head["tokens"]),
-                context,
-                "\n".join(body[EDGE]),
-            )
-        )
-        head = None
-        body[CONTEXT], body[EDGE] = [], []
-
     for number, line in enumerate(text.split("\n"), 1):
         mark = line[:1]
-        if mark == HEAD:
-            close()
-            head = _HEAD.fullmatch(line)
-            if head is None:
-                raise BuildError(
-                    "golden", f"line {number} is no head line of a chunk; run `doit accept` to write it anew"
-                )
-        elif mark in body and head is not None:
-            body[mark].append(line[2:])
-        elif mark == NOTE:
-            close()
+        head = _HEAD.fullmatch(line) if mark == HEAD else None
+        if mark == NOTE:
             messages.append(line[2:])
+        elif head is not None and not messages:
+            drafts.append(_Draft(number, head, {CONTEXT: [], EDGE: []}))
+        elif mark in _EDGES and drafts and not messages:
+            drafts[-1].body[mark].append(line[2:])
+        elif mark in _ESCAPED and drafts and not messages:
+            drafts[-1].body[_ESCAPED[mark]].append(_unescape(line[2:]))
         elif line:
-            raise BuildError("golden", f"line {number} is not part of a golden; run `doit accept` to write it anew")
-    close()
+            raise _damaged(number)
+    chunks: list[GoldenChunk] = []
+    before: Locator | None = None
+    for draft in drafts:
+        try:
+            before = _place(draft.head["place"], before)
+            chunks.append(_chunk(draft, before))
+        except ValueError:  # a place that is none, or a number of thousands of digits
+            raise _damaged(draft.number) from None
     return tuple(chunks), tuple(messages)
 
 
+def _damaged(number: int) -> BuildError:
+    return BuildError("golden", f"line {number} is not part of a golden; run `doit accept` to write it anew")
+
+
+def _chunk(draft: _Draft, place: Locator) -> GoldenChunk:
+    head, body = draft.head, draft.body
+    headings = tuple(_unescape(part) for part in head["headings"].split(" › ")) if head["headings"] else ()
+    section = _unescape(head["section"]) if head["section"] is not None else (headings[-1] if headings else "")
+    context = "\n".join(body[CONTEXT])
+    if body[CONTEXT]:
+        context += "\n" * int(head["ends"] or 2)
+    return GoldenChunk(
+        head["id"], head["type"], section, headings, str(place), int(head["tokens"]), context, "\n".join(body[EDGE])
+    )
+
+
 def _place(shown: str, before: Locator | None) -> Locator:
+    """The place of a head line. Raises ValueError."""
     relative = _RELATIVE.fullmatch(shown)
     if relative is None or before is None:
         return Locator.parse(_unescape(shown))
@@ -164,55 +189,9 @@ def _place(shown: str, before: Locator | None) -> Locator:
     return Locator(unit, start, start + int(relative["count"]) - 1, before.part)
 
 
-class Differences(msgspec.Struct, frozen=True):
-    """What `doit golden` found, as paths below the golden folder."""
-
-    missing: tuple[str, ...]
-    orphans: tuple[str, ...]
-    changed: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.missing or self.orphans or self.changed)
-
-
-def golden_files(folder: Path) -> tuple[str, ...]:
-    """All golden texts below the folder, as POSIX paths, sorted. `questions.jsonl` and the like are none."""
-    return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob(f"*{SUFFIX}")))
-
-
-def read_golden(path: Path) -> str:
-    """The text of one golden file; line ends that a checkout changed are forgiven. Raises BuildError."""
-    try:
-        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BuildError("golden", f"golden/{path.name} cannot be read: {error}; run `doit accept`") from None
-
-
-def compare_goldens(folder: Path, rendered: dict[str, str]) -> Differences:
-    """`rendered` is source to golden text. Names what is missing, orphaned or different in the folder."""
-    wanted = {f"{source}{SUFFIX}": text for source, text in rendered.items()}
-    present = golden_files(folder)
-    return Differences(
-        missing=tuple(name for name in sorted(wanted) if name not in present),
-        orphans=tuple(name for name in present if name not in wanted),
-        changed=tuple(name for name in present if name in wanted and read_golden(folder / name) != wanted[name]),
-    )
-
-
-def accept_goldens(folder: Path, rendered: dict[str, str]) -> tuple[str, ...]:
-    """Writes what differs and deletes orphans. Returns a line a path: `wrote …` or `deleted …`."""
-    found = compare_goldens(folder, rendered)
-    done: list[str] = []
-    for name in sorted((*found.missing, *found.changed)):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(rendered[name.removesuffix(SUFFIX)].encode("utf-8"))
-        done.append(f"wrote {folder.name}/{name}")
-    for name in found.orphans:
-        (folder / name).unlink()
-        done.append(f"deleted {folder.name}/{name}")
-        remove_empty_parents(folder, (folder / name).parent)
-    return tuple(done)
+def is_golden(text: str) -> bool:
+    """Whether a text was once written as a golden, however damaged: what `doit accept` may delete."""
+    return not text.strip() or any(line.startswith((f"{HEAD} ", f"{NOTE} ")) for line in text.split("\n"))
 
 
 def remove_empty_parents(root: Path, folder: Path) -> None:

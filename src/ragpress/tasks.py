@@ -32,9 +32,11 @@ __all__ = [
     "task_accept",
     "task_chunk",
     "task_embed",
+    "task_eval",
     "task_golden",
     "task_index",
     "task_merge",
+    "task_pack",
 ]
 
 Task = dict[str, Any]
@@ -123,6 +125,26 @@ def _relative(path: Path) -> str:
     return os.path.relpath(path, REPOSITORY.root)
 
 
+def _accept() -> None:
+    review.accept(REPOSITORY)
+    if (REPOSITORY.golden / "questions.jsonl").exists():
+        from ragpress.evaluation import accept_retrieval
+
+        accept_retrieval(REPOSITORY)
+
+
+def _evaluate() -> None:
+    from ragpress.evaluation import check_retrieval
+
+    check_retrieval(REPOSITORY)
+
+
+def _pack() -> None:
+    from ragpress.pack import pack
+
+    print(pack(REPOSITORY).relative_to(REPOSITORY.root))
+
+
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     settings = chunking_fingerprint(REPOSITORY)
@@ -175,5 +197,15 @@ def task_golden() -> Task:
 
 
 def task_accept() -> Task:
-    """Rewrite the goldens to what the chunks are now"""
-    return {"task_dep": ["chunk"], "actions": [(_action(review.accept), [REPOSITORY])]}
+    """Rewrite the goldens to what the chunks are now, and record the retrieval figures of the artifact"""
+    return {"task_dep": ["chunk"], "actions": [_action(_accept)]}
+
+
+def task_eval() -> Task:
+    """Ask the artifact golden/questions.jsonl, and compare what it finds with what it found before"""
+    return {"task_dep": ["index"], "actions": [_action(_evaluate)]}
+
+
+def task_pack() -> Task:
+    """Put the artifact into one archive, build/NAME-HASH.tar.zst"""
+    return {"task_dep": ["index"], "actions": [_action(_pack)]}
