@@ -266,6 +266,7 @@ def test_results_are_handed_out_while_the_work_goes_on(tiny: ModelFile, monkeypa
 
 def test_an_interruption_hands_out_what_is_done_and_leaves_the_embedder_usable(tiny: ModelFile) -> None:
     kept: list[tuple[int, Vector]] = []
+    before = threading.active_count()
 
     def interrupt(done: int, _number: int) -> None:
         if done == 7:
@@ -277,7 +278,7 @@ def test_an_interruption_hands_out_what_is_done_and_leaves_the_embedder_usable(t
         assert len(kept) == 7
         whole = embedder.embed_documents(_texts(40))
     assert all(np.array_equal(whole[index], vector) for index, vector in kept)
-    assert threading.active_count() == 1
+    assert threading.active_count() <= before
 
 
 def test_questions_may_come_from_several_threads(tiny: ModelFile) -> None:

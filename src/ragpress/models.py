@@ -186,12 +186,10 @@ def lock_model(config: Config, root: Path) -> Locked:
 
 
 def locked_file(config: Config, locked: Locked) -> ModelFile:
-    """The configured model as its lock names it, for keys of vectors; whether the file is on this machine is not asked."""
+    """The configured model as its lock names it, for keys of vectors; the file itself need not be on this machine."""
     model = known_model(config.model)
     dimensions = _dimensions(config, model)
-    return ModelFile(
-        model=model, path=Path(locked.file), sha256=locked.sha256, size=locked.size, dimensions=dimensions
-    )
+    return ModelFile(model=model, path=Path(locked.file), sha256=locked.sha256, size=locked.size, dimensions=dimensions)
 
 
 def hub_file(config: Config) -> str:
