@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ragpress.readers.headers import find_header, kind
-from ragpress.readers.tables import Row, Table, read_table, row_text, table_units
+from ragpress.readers.tables import Row, Table, read_table, row_text, split_stacked, table_units
 from ragpress.records import Locator, Unit
 
 
@@ -153,6 +153,21 @@ def test_names_of_columns_without_values_are_not_lost() -> None:
 def test_a_header_printed_again_is_no_row() -> None:
     table = read_table(grid("Имя | Число", "Мост | 1", "Имя | Число", "Брод | 2"))
     assert [unit.text for unit in units(table)] == ["Имя: Мост\nЧисло: 1", "Имя: Брод\nЧисло: 2"]
+
+
+def test_a_title_with_a_header_below_begins_another_table() -> None:
+    rows = grid("Город | Расход", "Тверь | 5", "Псков | 6", "Доходы | ", "Город | Доход", "Тверь | 7", "Псков | 8")
+    first, second = (read_table(part) for part in split_stacked(rows))
+    assert [unit.text for unit in units(first)] == ["Город: Тверь\nРасход: 5", "Город: Псков\nРасход: 6"]
+    assert [(unit.text, unit.headings) for unit in units(second)] == [
+        ("Город: Тверь\nДоход: 7", ("Доходы",)),
+        ("Город: Псков\nДоход: 8", ("Доходы",)),
+    ]
+
+
+def test_a_line_above_an_ordinary_row_begins_no_table() -> None:
+    rows = grid("Услуга | Цена", "Осмотр | 10", "Приём | 15", "Хирургия | ", "Шов | бесплатно", "Пластырь | 20")
+    assert len(split_stacked(rows)) == 1
 
 
 def test_what_the_source_calls_a_header_needs_no_proof() -> None:

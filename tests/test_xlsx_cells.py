@@ -49,6 +49,11 @@ def test_a_formula_shows_its_stored_value() -> None:
     assert "formula" not in said(document)
 
 
+def test_the_error_that_stands_in_for_a_picture_is_not_shown() -> None:
+    cells = '<c r="A1" t="e" vm="1"><v>#VALUE!</v></c><c r="B1" t="e"><v>#REF!</v></c>'
+    assert texts(read(make_xlsx({"А": line(cells)}))) == ["#REF!"]
+
+
 def test_a_formula_without_a_value_is_kept_as_written_and_reported() -> None:
     document = read(make_xlsx({"А": line('<c r="A1"><f>SUM(B2:B3)*2</f></c>')}))
     assert texts(document) == ["=SUM(B2:B3)*2"]

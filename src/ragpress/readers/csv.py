@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.headers import find_header
-from ragpress.readers.tables import Row, read_table, table_units
+from ragpress.readers.tables import Row, read_table, split_stacked, table_units
 from ragpress.records import Document, Locator, Message, Unit
 from ragpress.text import decode, normalize
 
@@ -58,8 +58,8 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     if not blocks:
         raise SourceError("empty-source", "the file holds no record; fill it in or remove it", source)
     units: list[Unit] = []
-    for number, group in enumerate(_tables(blocks), start=1):
-        units.extend(_units(group, max(number, units[-1].section_number + 1 if units else 1)))
+    for group in (part for table in _tables(blocks) for part in split_stacked(table)):
+        units.extend(_units(group, units[-1].section_number + 1 if units else 1))
         messages.extend(_ragged(group, source))
     return Document(source=source, title=PurePosixPath(source).stem, units=tuple(units), messages=tuple(messages))
 

@@ -159,9 +159,9 @@ def _evidence(name: str, values: Sequence[str]) -> float:
     if same <= 0.4:
         return 1.0
     score = 0.0
-    if _is_name(name):
+    if is_name(name):
         # Names all the way down are a column of names itself, as in a form.
-        score = 1.0 if sum(map(_is_name, values)) * 4 < len(values) else -0.5
+        score = 1.0 if sum(map(is_name, values)) * 4 < len(values) else -0.5
     typical = median(map(len, values))
     if typical >= max(2 * len(name), len(name) + 12):
         score += 0.5
@@ -191,7 +191,7 @@ def _covered(row: Row) -> int:
     return sum(row.span(column) for column in row.filled())
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
     """Whether a short text has a word that heads columns, or is an identifier such as `first_name`."""
     folded = text.lower().replace("ي", "ی").replace("ى", "ی").replace("ك", "ک")
     words = _WORD.findall(folded)

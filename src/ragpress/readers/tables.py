@@ -6,11 +6,22 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ragpress.readers.headers import HeaderRows, find_header, join_header, kind
+from ragpress.readers.headers import SAMPLE, HeaderRows, find_header, is_name, join_header, kind
 from ragpress.readers.rows import Row
 from ragpress.records import Locator, Unit
 
-__all__ = ["TITLE_LIMIT", "Row", "Table", "deeper", "is_title", "one_line", "read_table", "row_text", "table_units"]
+__all__ = [
+    "TITLE_LIMIT",
+    "Row",
+    "Table",
+    "deeper",
+    "is_title",
+    "one_line",
+    "read_table",
+    "row_text",
+    "split_stacked",
+    "table_units",
+]
 
 TITLE_LIMIT = 160
 """A longer line above a table is a paragraph of its own: it would cost every row's chunk its room."""
@@ -48,6 +59,32 @@ def read_table(grid: Sequence[Row], header_rows: int | None = None) -> Table:
     above = tuple(row for row in before if not is_title(row))
     data = (row for row in rows[found.start + found.depth :] if not _repeats(row, header))
     return Table(titles, above, header, tuple(head), tuple(data))
+
+
+def split_stacked(grid: Sequence[Row]) -> list[list[Row]]:
+    """Parts of a grid in which another table begins without a blank row: a title, and under it a header of its own."""
+    parts: list[list[Row]] = [[]]
+    header: tuple[str, ...] = ()
+    for number, row in enumerate(grid):
+        if len(parts[-1]) > 1 and is_title(row) and number + 1 < len(grid):
+            header = header or read_table(parts[-1][:SAMPLE]).header
+            if header and _heads_anew(grid[number + 1 : number + SAMPLE], header):
+                parts.append([])
+                header = ()
+        parts[-1].append(row)
+    return parts
+
+
+def _heads_anew(rows: Sequence[Row], header: Sequence[str]) -> bool:
+    """Whether the first row is a header: the one above again, or a proven one that mostly has names of columns."""
+    names = [one_line(name) for name in rows[0].cells if name]
+    if _repeats(rows[0], header):
+        return True
+    known = sum(name in header or is_name(name) for name in names)
+    if len(names) < 2 or known * 2 < len(names) or any(kind(name) == "figure" for name in names):
+        return False
+    found = find_header(rows)
+    return found is not None and found.start == 0
 
 
 def row_text(header: Sequence[str], cells: Sequence[str]) -> tuple[str, tuple[int, ...]]:

@@ -10,9 +10,10 @@ from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.package import Package, open_package
 from ragpress.readers.tables import Row, Table, one_line, table_units
+from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, embedded_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
-from ragpress.readers.xlsx.regions import Proven, find_tables
+from ragpress.readers.xlsx.regions import Proven
 from ragpress.readers.xlsx.sheet import Book, SheetContent, add_filter, area, read_sheet
 from ragpress.readers.xlsx.stream import child, local
 from ragpress.readers.xlsx.strings import shared_strings

@@ -1,4 +1,4 @@
-"""Finds the tables on a sheet: side by side, one below another, with titles above them."""
+"""Divides a sheet into regions that each hold one table or text, side by side and one below another."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ragpress.readers.headers import find_header, join_header, kind
-from ragpress.readers.tables import TITLE_LIMIT, Row, Table, is_title, read_table
+from ragpress.readers.tables import Row, split_stacked
 from ragpress.readers.xlsx.grid import SeenRow
 
-TITLE_LINES = 4
-"""More lines than this above a table are notes, not its title."""
-TITLE_GAP = 4
-"""A title may stand so many blank rows above its table."""
-LOOK_BACK = 64
-"""So many regions back a title or a table that goes on is looked for."""
 MAX_GRID = 1 << 24
 """Cells, blank ones included, up to which rows are laid out under their columns; no table that people read has more."""
 SIDE_BY_SIDE = 8
 """With more blank columns than this they are the rhythm of one table."""
-COMPARED = 50
-"""Rows looked at to tell whether a block goes on with the table above it."""
 
 
 class Proven(msgspec.Struct, frozen=True):
@@ -36,7 +28,7 @@ class Proven(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class _Region:
+class Region:
     """A block of cells without a blank row or column through it. `ys` are its rows' places among the visible ones."""
 
     left: int
@@ -52,15 +44,15 @@ class _Region:
         first = self.titles[0] if self.titles else self.rows[0]
         return first.place, self.left
 
-    def overlaps(self, other: _Region) -> bool:
+    def overlaps(self, other: Region) -> bool:
         return self.left <= other.right and other.left <= self.right
 
     def lines_only(self) -> bool:
         return all(len(row.filled()) == 1 for row in self.rows)
 
 
-def find_tables(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[Table]:
-    """The tables of a sheet, by the row and then the column that they begin in."""
+def find_regions(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[Region]:
+    """The regions of a sheet, by the row and then the column that they begin in."""
     regions = []
     left_over = list(rows)
     for area in proven:
@@ -68,19 +60,21 @@ def find_tables(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[
         if region is not None:
             regions.append(region)
     for block in _blocks(left_over):
-        regions.extend(_side_by_side(block))
+        places = {row.number: row.y for row in block}
+        regions.extend(part for region in _side_by_side(block) for part in _unstacked(region, places))
     regions.sort(key=lambda region: (region.ys[0], region.left))
-    assembled = _assemble(regions)
-    assembled.sort(key=lambda region: region.order)
-    return [_table(region) for region in assembled]
+    return regions
 
 
-def _table(region: _Region) -> Table:
-    table = read_table(region.rows, region.header_rows)
-    return msgspec.structs.replace(table, titles=(*region.titles, *table.titles))
+def _unstacked(region: Region, places: dict[int, int]) -> list[Region]:
+    """A region, or several where tables follow each other without a blank row."""
+    parts = split_stacked(region.rows) if region.header_rows is None else [region.rows]
+    if len(parts) == 1:
+        return [region]
+    return [Region(region.left, region.right, part, (places[part[0].place], places[part[-1].place])) for part in parts]
 
 
-def _cut(rows: list[SeenRow], area: Proven) -> tuple[_Region | None, list[SeenRow]]:
+def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow]]:
     """The region of a proven table, and the rows without its cells."""
     inside, outside = [], []
     for row in rows:
@@ -113,7 +107,7 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
         yield block
 
 
-def _side_by_side(block: Sequence[SeenRow]) -> list[_Region]:
+def _side_by_side(block: Sequence[SeenRow]) -> list[Region]:
     """The regions of a block: apart where two columns are blank, or one between what looks like two tables."""
     reaches = {reach for row in block if len(row.texts) > 1 for reach in _reaches(row)}
     if not reaches:
@@ -133,7 +127,7 @@ def _side_by_side(block: Sequence[SeenRow]) -> list[_Region]:
             placed.setdefault(_nearest(spans, x), {})[x] = text
         for number, texts in placed.items():
             parts[number].append(msgspec.structs.replace(row, texts=texts))
-    regions: list[_Region] = []
+    regions: list[Region] = []
     for part in parts:
         if part:
             columns = {x for row in part for x in row.texts}
@@ -142,7 +136,7 @@ def _side_by_side(block: Sequence[SeenRow]) -> list[_Region]:
     return regions
 
 
-def _head_alike(regions: Sequence[_Region]) -> None:
+def _head_alike(regions: Sequence[Region]) -> None:
     """What stands beside a header, in its row and above cells of its own, is a header as well."""
     heads = set()
     for region in regions:
@@ -204,14 +198,14 @@ def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
     return rows
 
 
-def _region(part: Sequence[SeenRow], left: int, right: int) -> _Region:
+def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
     # What stands out: bold rows where some are not bold, else filled ones.
     by_fill = all(row.bold for row in part) or not any(row.bold for row in part)
     ys = part[0].y, part[-1].y
     if sum(max(row.texts) - left + 1 for row in part) > MAX_GRID:
-        return _Region(left, right, [Row(row.number, tuple(row.texts.values())) for row in part], ys, 0)
+        return Region(left, right, [Row(row.number, tuple(row.texts.values())) for row in part], ys, 0)
     rows = [_row(row, left, row.filled if by_fill else row.bold) for row in part]
-    return _Region(left, right, rows, ys)
+    return Region(left, right, rows, ys)
 
 
 def _row(row: SeenRow, left: int, strong: bool) -> Row:
@@ -220,96 +214,3 @@ def _row(row: SeenRow, left: int, strong: bool) -> Row:
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()
     inherited = tuple(x - left for x in row.inherited if x in row.texts)
     return Row(row.number, cells, spans, inherited, strong)
-
-
-def _assemble(regions: Sequence[_Region]) -> list[_Region]:
-    """Puts titles to their tables and blocks that go on with a table to it."""
-    made: list[_Region] = []
-    for region in regions:
-        above = _above(made, region)
-        if above is not None and _is_title(above, region):
-            made.remove(above)
-            region.titles = [*above.titles, *above.rows]
-            above = _above(made, region)
-        if region.header_rows is None:
-            region.headed = find_header(region.rows) is not None
-        if above is None or region.headed or above.header_rows is not None:
-            made.append(region)
-        elif above.headed and _fits(above, region):
-            _append(above, region)
-        elif not above.headed and len(above.rows) <= 3 and _heads(above, region):
-            _append(above, region)
-            above.headed = True
-        else:
-            made.append(region)
-    return made
-
-
-def _above(made: Sequence[_Region], region: _Region) -> _Region | None:
-    return next((earlier for earlier in reversed(made[-LOOK_BACK:]) if earlier.overlaps(region)), None)
-
-
-def _is_title(above: _Region, region: _Region) -> bool:
-    """Whether a block of lines names the block below it."""
-    return (
-        not above.headed
-        and above.header_rows is None
-        and all(is_title(row) for row in above.rows)
-        and not region.lines_only()
-        and len(above.rows) <= TITLE_LINES
-        and sum(len(text) for row in above.rows for text in row.cells) <= 2 * TITLE_LIMIT
-        and region.ys[0] - above.ys[1] - 1 <= TITLE_GAP
-    )
-
-
-def _heads(above: _Region, region: _Region) -> bool:
-    """Whether a header stands alone above a blank row and this region is what it heads."""
-    if region.titles or region.left < above.left or region.right > above.right:
-        return False
-    return find_header([*above.rows, *_shifted(region, above)]) is not None
-
-
-def _fits(above: _Region, region: _Region) -> bool:
-    """Whether a block without a header holds the same kinds of values in the same columns as the table above."""
-    inside = min(region.right, above.right) - region.left + 1
-    if region.left < above.left or inside * 2 < region.right - region.left + 1:
-        return False
-    table = read_table(above.rows)
-    upper, lower = table.rows[-COMPARED:], _shifted(region, above)[:COMPARED]
-    alike = unlike = 0
-    for column in range(len(table.header)):
-        kinds = [_usual(rows, column) for rows in (upper, lower)]
-        if all(kinds):
-            alike += kinds[0] == kinds[1]
-            unlike += kinds[0] != kinds[1]
-    return alike > unlike
-
-
-def _usual(rows: Sequence[Row], column: int) -> str:
-    kinds = [kind(row.cells[column]) for row in rows if column < len(row.cells) and row.cells[column]]
-    return max(sorted(set(kinds)), key=kinds.count) if kinds else ""
-
-
-def _append(above: _Region, region: _Region) -> None:
-    # A title inside a table's run is a line that names the rows below it.
-    rows = [*region.titles, *region.rows]
-    named = next((number for number, row in enumerate(rows) if not is_title(row)), 0)
-    rows[:named] = [msgspec.structs.replace(row, strong=True) for row in rows[:named]]
-    above.rows.extend(_shifted(_Region(region.left, region.right, rows, region.ys), above))
-    above.ys = above.ys[0], region.ys[1]
-
-
-def _shifted(region: _Region, above: _Region) -> list[Row]:
-    """The region's rows in the columns of the one above."""
-    by = region.left - above.left
-    if not by:
-        return region.rows
-    return [
-        msgspec.structs.replace(
-            row,
-            cells=("",) * by + row.cells,
-            spans=(1,) * by + row.spans if row.spans else (),
-            inherited=tuple(column + by for column in row.inherited),
-        )
-        for row in region.rows
-    ]

@@ -204,7 +204,8 @@ def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book
     if kind == "b":
         return {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}.get(value.strip(), clean(value))
     if kind == "e":
-        return clean(value)
+        # With value metadata the error stands in for a picture or a data type that older programs do not know.
+        return "" if cell.get("vm") else clean(value)
     if kind == "d":
         return _iso_date(value.strip(), style, book)
     return _shown(value.strip(), style, book)
