@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     init = commands.add_parser("init", help="make a content repository in a folder")
-    init.add_argument("folder", metavar="DIR", type=Path)
+    init.add_argument("folder", metavar="DIR", type=Path, help="made where it is missing; what is there is kept")
 
     chunk = commands.add_parser("chunk", help="print the chunks of files as JSONL, without a build")
     chunk.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a file, or a folder of files")
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     diff.add_argument("--width", metavar="N", type=_positive, default=0, help="columns (default: the terminal's)")
 
     search = commands.add_parser("search", help="search an artifact")
-    search.add_argument("question", metavar="QUESTION")
+    search.add_argument("question", metavar="QUESTION", help="as a person would ask it")
     search.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
     search.add_argument("-k", type=_positive, default=5, help="number of hits (default: 5)")
     search.add_argument("--neighbours", metavar="N", type=_natural, default=0, help="chunks to add around each hit")
@@ -72,13 +72,13 @@ def parser() -> argparse.ArgumentParser:
     )
 
     verify = commands.add_parser("verify", help="check an artifact")
-    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("build/kb"))
+    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("build/kb"), help="default: build/kb")
 
     model = commands.add_parser("model", help="show, choose or lock the embedding model")
     actions = model.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("show", help="say which model the build folder uses and what is locked")
     use = actions.add_parser("use", help="use this model from the next build on")
-    use.add_argument("name", metavar="NAME")
+    use.add_argument("name", metavar="NAME", help="`model` or `offline_model` of the settings")
     actions.add_parser("lock", help="accept the model's file as it is now into model.lock.json")
     return top
 
