@@ -43,7 +43,7 @@ def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], te
     file = _locked_model(repository, cache, names)
     if file is None:
         file = resolve(repository.config, repository.root, sticky=sticky_name(repository), announce=tell)
-        _embed_missing(repository, cache, names, file, tell)
+        embed_missing(repository, cache, names, file, tell)
     before = artifact_choice(repository)
     if before is not None and before.name != file.model.name:
         tell(
@@ -70,9 +70,10 @@ def _locked_model(repository: Repository, cache: VectorCache, names: dict[str, s
     return None if cache.missing(vector_keys(file, names)) else file
 
 
-def _embed_missing(
+def embed_missing(
     repository: Repository, cache: VectorCache, names: dict[str, str], file: ModelFile, tell: Say
 ) -> None:
+    """Puts the vectors that the cache lacks into it; `names` are the texts with their chunks' ids, for messages."""
     texts = list(names)
     keys = vector_keys(file, texts)
     if repository.config.reproducible:

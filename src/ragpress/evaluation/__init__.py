@@ -1,0 +1,26 @@
+"""Retrieval measured: cases to hit@k and MRR, compared with what was recorded, and swept over settings."""
+
+from ragpress.evaluation.cases import Case, read_cases
+from ragpress.evaluation.gate import accept_retrieval, check_retrieval, compare, evaluate_repository, read_records
+from ragpress.evaluation.measuring import Figures, Result, by_language, by_source, evaluate_artifact, figures, language
+from ragpress.evaluation.tables import report_lines, table, to_json
+
+__all__ = [
+    "Case",
+    "Figures",
+    "Result",
+    "accept_retrieval",
+    "by_language",
+    "by_source",
+    "check_retrieval",
+    "compare",
+    "evaluate_artifact",
+    "evaluate_repository",
+    "figures",
+    "language",
+    "read_cases",
+    "read_records",
+    "report_lines",
+    "table",
+    "to_json",
+]

@@ -1,0 +1,154 @@
+"""Retrieval under other chunking settings, without touching the artifact: a row a combination."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from ragpress.build import say, source_jobs
+from ragpress.choice import sticky_name
+from ragpress.config import Config, parse_config
+from ragpress.embedding import Embedder
+from ragpress.errors import BuildError
+from ragpress.evaluation.cases import Case
+from ragpress.evaluation.measuring import DEPTH, Figures, ask, figures, judge
+from ragpress.evaluation.tables import HEADS, aligned, cells
+from ragpress.index import Vector
+from ragpress.models import ModelFile, resolve
+from ragpress.publish import embed_missing
+from ragpress.records import Chunk, Hit
+from ragpress.repository import Repository, find_sources
+from ragpress.text import normalize
+from ragpress.vectors import Stored, VectorCache, vector_keys
+from ragpress.worker import Compiled, compile_sources
+
+Say = Callable[[str], None]
+Setting = int | bool | str
+
+SWEPT = (
+    "max_tokens",
+    "min_tokens",
+    "overlap_sentences",
+    "strategy",
+    "breakpoint_percentile",
+    "extra_h1",
+    "detect_qa",
+)
+"""The settings that decide how a text is cut."""
+
+_CANDIDATES = 4 * DEPTH  # by matrix product, whose last bits depend on the CPU; scored one by one afterwards
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One combination. `seconds` are for reading, chunking and embedding what the vector cache did not have."""
+
+    settings: dict[str, Setting]
+    chunks: int
+    figures: Figures
+    seconds: float
+
+
+def parse_sweep(arguments: Sequence[str], config: Config) -> list[dict[str, Setting]]:
+    """Every combination of `name=value,value` arguments, the last name varying fastest.
+
+    Raises BuildError that names an unknown setting, a value that it cannot have, or two that exclude each other.
+    """
+    choices: dict[str, list[Setting]] = {}
+    for argument in arguments:
+        name, _, values = argument.partition("=")
+        if name not in SWEPT:
+            close = difflib.get_close_matches(name, SWEPT, 1)
+            hint = f"did you mean `{close[0]}`?" if close else f"use {', '.join(SWEPT)}, as in max_tokens=128,256"
+            raise BuildError("bad-setting", f"--sweep has no setting `{name}`; {hint}")
+        if name in choices:
+            raise BuildError("bad-setting", f"--sweep: `{name}` is given twice; give all its values at once")
+        choices[name] = list(dict.fromkeys(_value(name, text) for text in values.split(",")))
+    found = [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+    for settings in found:
+        with_settings(config, settings)
+    return found
+
+
+def _value(name: str, text: str) -> Setting:
+    kind = next(field.type for field in msgspec.structs.fields(Config) if field.name == name)
+    try:
+        value: Setting = msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise BuildError("bad-setting", f"--sweep: {name}={text}: {error}") from None
+    return value
+
+
+def with_settings(config: Config, settings: dict[str, Setting]) -> Config:
+    """The configuration with these settings. Raises BuildError where they exclude each other."""
+    try:
+        return parse_config({**msgspec.structs.asdict(config), **settings})
+    except BuildError as error:
+        raise BuildError("bad-setting", f"--sweep: {error.message.text.removeprefix('pyproject.toml: ')}") from None
+
+
+def sweep(
+    repository: Repository, cases: Sequence[Case], combinations: Sequence[dict[str, Setting]], tell: Say = say
+) -> Iterator[Row]:
+    """A row a combination: the repository's sources cut with these settings, and searched exactly.
+
+    Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
+    """
+    file = resolve(repository.config, repository.root, sticky=sticky_name(repository), announce=tell)
+    with Embedder(file) as embedder:
+        questions = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))
+    for settings in combinations:
+        begin = time.perf_counter()
+        changed = msgspec.structs.replace(repository, config=with_settings(repository.config, settings))
+        chunks = sorted(_chunks(changed, tell), key=lambda chunk: chunk.chunk_id)  # the order of an artifact's rows
+        vectors = _vectors(changed, file, chunks, tell)
+        seconds = time.perf_counter() - begin
+        hits = [nearest(question, chunks, vectors) for question in questions]
+        ranks = [result.rank for result in judge(cases, hits, lambda: ())]
+        yield Row(settings=settings, chunks=len(chunks), figures=figures(ranks), seconds=round(seconds, 1))
+
+
+def _chunks(repository: Repository, tell: Say) -> Iterator[Chunk]:
+    for outcome in compile_sources(source_jobs(repository, find_sources(repository.sources))):
+        if isinstance(outcome, Compiled):
+            yield from outcome.chunks
+        elif repository.config.on_error == "skip":
+            tell(f"{outcome.error()} - left out")
+        else:
+            raise outcome.error()
+
+
+def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], tell: Say) -> Stored:
+    names = {chunk.text: chunk.chunk_id for chunk in chunks}
+    with VectorCache(repository.vectors, tell) as cache:
+        embed_missing(repository, cache, names, file, tell)
+        vectors, absent = cache.matrix(vector_keys(file, (chunk.text for chunk in chunks)), file.dimensions)
+    if absent:
+        raise BuildError("embedding", "vectors vanished from the cache, another build pruned it; run this again")
+    return vectors
+
+
+def nearest(question: Vector, chunks: Sequence[Chunk], vectors: Stored) -> tuple[Hit, ...]:
+    """The hits that an artifact of these chunks (ordered by id; vectors of the same order) would give, exactly."""
+    query = question.astype(np.float64)
+    rough = vectors.astype(np.float32) @ question
+    rows = np.sort(np.argsort(-rough, kind="stable")[:_CANDIDATES])
+    candidates = vectors[rows].astype(np.float64)
+    # Element by element and then row by row, as the index does: equal vectors get equal scores.
+    norms = np.maximum(np.sqrt((candidates * candidates).sum(axis=1)), 1e-12)
+    scores = (candidates * query).sum(axis=1) / norms
+    best = np.lexsort((rows, -scores))[:DEPTH]
+    return tuple(Hit(chunk=chunks[int(rows[place])], score=float(scores[place])) for place in best)
+
+
+def sweep_table(rows: Sequence[Row]) -> list[str]:
+    """The rows for a person."""
+    lines = [(*row.settings, "chunks", *HEADS[1:], "seconds", "") for row in rows[:1]]
+    for row in rows:
+        shown = [str(value).lower() for value in row.settings.values()]
+        lines.append((*shown, str(row.chunks), *cells(row.figures)[1:], f"{row.seconds:.1f}", ""))
+    return aligned(lines)
