@@ -18,7 +18,7 @@ LAYERS = (
     ("config",),
     ("text",),
     # the stages, which do not import each other, each line above its helpers
-    ("lock", "hub"),
+    ("lock", "hub", "gguf_header"),
     ("models", "starter"),
     ("engine", "index"),
     ("readers", "chunking", "audit", "manifest", "embedding", "vectors", "golden", "shards", "artifact", "progress"),

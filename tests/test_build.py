@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from repository_maker import artifact_bytes, build, chunks, environment, failing, make_repository, write_source
+from gguf_maker import write_nomic, xlm_roberta
+from repository_maker import artifact_bytes, build, chunks, environment, failing, make_repository, run, write_source
 
 ONE = "# Клиника\n\n## Запись\n\nЗаписаться можно по телефону или на сайте.\n\n## Оплата\n\nКартой или наличными.\n"
 TWO = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، پلاک ۱۲.\n"
@@ -187,3 +189,22 @@ def test_clean_empties_the_build_folder(repository: Path) -> None:
     assert not (repository / "build" / "kb").exists()
     build(repository)
     assert chunks(repository)
+
+
+def test_a_model_of_one_s_own_builds_answers_and_is_locked(tmp_path: Path) -> None:
+    settings = '[tool.ragpress]\nmodel_path = "own.gguf"\n'
+    root = make_repository(tmp_path / "repo", {"one.md": ONE}, settings)
+    write_nomic(root / "own.gguf", vocabulary=xlm_roberta())
+    build(root)
+    index = json.loads((root / "build" / "kb" / "index.json").read_text(encoding="utf-8"))
+    assert (index["model"]["name"], index["model"]["dimensions"]) == ("nomic-embed-text-v2-moe", 64)
+    found = run(root, "ragpress.cli", "search", "Запись", "--json", "--model", "own.gguf", "-k", "1")
+    assert json.loads(found.stdout)[0]["source"] == "one.md", found.stderr
+    assert "nothing to do" in build(root)
+    write_nomic(root / "own.gguf", vocabulary=xlm_roberta(), seed=1)
+    before = artifact_bytes(root)
+    assert "ragpress model lock" in failing(root)
+    assert artifact_bytes(root) == before
+    assert run(root, "ragpress.cli", "model", "lock").returncode == 0
+    build(root)
+    assert artifact_bytes(root)["index.usearch"] != before["index.usearch"]

@@ -114,7 +114,7 @@ class Embedder:
     def _check(self) -> None:
         model, name = self.file.model, self.file.path.name
         architecture, width = self._weights.metadata("general.architecture"), self._weights.width
-        if (architecture, width) != (model.architecture, model.dimensions):
+        if architecture != model.architecture or self.file.dimensions == model.dimensions != width:
             raise ModelError(
                 "model",
                 f"{name} is a {architecture or 'nameless'} model of {width} dimensions, {model.name} is"
@@ -236,7 +236,7 @@ class Embedder:
     def _borrow(self) -> Context:
         with self._lock:
             if self._idle.empty() and len(self._contexts) < self.threads:
-                self._contexts.append(Context(self._weights, self._limit, self.file.model.dimensions))
+                self._contexts.append(Context(self._weights, self._limit, self._weights.width))
                 return self._contexts[-1]
         return self._idle.get()
 

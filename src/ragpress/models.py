@@ -10,6 +10,7 @@ import msgspec
 
 from ragpress.config import Config
 from ragpress.errors import ModelError, message, render
+from ragpress.gguf_header import embedding_length
 from ragpress.hub import cached, fetch, revision_of, unreachable
 from ragpress.lock import Locked, check_lock, read_lock, remembered_sha256, write_lock
 from ragpress.records import Severity
@@ -223,7 +224,7 @@ def _revision(root: Path, model: Model) -> str:
 
 
 def _checked(config: Config, root: Path, model: Model, path: Path) -> ModelFile:
-    found = _model_file(model, path, _dimensions(config, model))
+    found = _model_file(model, path, _dimensions(config, model, path if config.model_path else None))
     check_lock(root, model.name, _locked(config, found))
     return found
 
@@ -256,11 +257,13 @@ def _starter_file() -> Path:
     return make_starter(cache_folder())
 
 
-def _dimensions(config: Config, model: Model) -> int:
-    if config.dimensions > model.dimensions:
-        raise ModelError("bad-setting", f"dimensions = {config.dimensions}, but {model.name} has {model.dimensions}")
+def _dimensions(config: Config, model: Model, own: Path | None = None) -> int:
+    # the vectors of a file of one's own may have another length than those of the hub's
+    width = (embedding_length(own, model.architecture) if own else None) or model.dimensions
+    if config.dimensions > width:
+        raise ModelError("bad-setting", f"dimensions = {config.dimensions}, but {model.name} has {width}")
     # a model that was not trained for it would lose its sense, so that it keeps all
-    return config.dimensions if config.dimensions and model.matryoshka else model.dimensions
+    return config.dimensions if config.dimensions and model.matryoshka else width
 
 
 def _model_file(model: Model, path: Path, dimensions: int) -> ModelFile:
