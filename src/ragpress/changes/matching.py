@@ -17,8 +17,9 @@ from ragpress.golden import GoldenChunk
 Pair = tuple[int, int]
 """Index before, index after."""
 
-_RARE = 16  # a word that more of the added chunks share is no trace of one of them
-_BY_WORDS = 4  # candidates a removed chunk by rare words
+_COMMON = 64  # a word that more of the added chunks have is no trace of one of them
+_RAREST = 6  # words of a removed chunk that are looked for
+_BY_WORDS = 4  # candidates a removed chunk by its rarest words
 _NEAR = 2  # places that two chunks may be apart to be candidates by position
 _ALIKE = 0.5  # share of weighted words that makes two chunks one
 _ALIKE_IN_PLACE = 0.3  # the same for chunks under the same headings between the same neighbours
@@ -121,11 +122,11 @@ class _Likeness:
         return 2 * shared / whole if whole else 0.0
 
     def by_words(self, one: int) -> list[int]:
-        """The added chunks that have the most rare words in common with a removed one."""
+        """The added chunks that have the most of a removed one's rarest words."""
+        known = [word for word in self._old[one] if 0 < len(self._with.get(word, ())) <= _COMMON]
         votes: Counter[int] = Counter()
-        for word in self._old[one]:
-            if len(self._with[word]) <= _RARE:
-                votes.update(self._with[word])
+        for word in sorted(known, key=lambda word: (len(self._with[word]), word))[:_RAREST]:
+            votes.update(self._with[word])
         return sorted(votes, key=lambda number: (-votes[number], number))[:_BY_WORDS]
 
 

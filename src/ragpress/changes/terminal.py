@@ -38,7 +38,7 @@ _RESET = "\x1b[0m"
 _COLOURS: dict[str, str] = {"-": "\x1b[31m", "+": "\x1b[32m", " ": "\x1b[2m"}
 _KIND_COLOURS: dict[Kind, str] = {"added": "\x1b[32m", "removed": "\x1b[31m"}
 _BOLD, _YELLOW, _REVERSE, _NOT_REVERSE = "\x1b[1m", "\x1b[33m", "\x1b[7m", "\x1b[27m"
-_MARKS = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
+_MARKS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -102,9 +102,9 @@ def _chunk(change: ChunkChange, screen: Screen) -> Iterator[str]:
             yield from _line(mark, [Run("same", line)], screen)
         return
     if one.headings != two.headings:
-        yield from _both(headings_of(one.headings), headings_of(two.headings), screen)
+        yield from _both([headings_of(one.headings)], [headings_of(two.headings)], screen)
     if "section" in change.aspects and one.section != (one.headings or ("",))[-1]:
-        yield from _both(f"§ {visible(one.section)}", f"§ {visible(two.section)}", screen)
+        yield from _both([f"§ {visible(one.section)}"], [f"§ {visible(two.section)}"], screen)
     if one.text == two.text:
         yield from _line(" ", [Run("same", shorten(visible(two.text.partition("\n")[0]), screen.width - 6))], screen)
     else:
@@ -116,7 +116,7 @@ def _texts(old: Sequence[str], new: Sequence[str], screen: Screen) -> Iterator[s
     codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for op, a, b, c, d in codes:
         if op != "equal":
-            yield from _both("\n".join(old[a:b]), "\n".join(new[c:d]), screen)
+            yield from _both(old[a:b], new[c:d], screen)
             continue
         same = [line for line in old[a:b] if line.strip()]
         last = same[-1:] if len(same) > 1 and b < len(old) else []
@@ -124,9 +124,9 @@ def _texts(old: Sequence[str], new: Sequence[str], screen: Screen) -> Iterator[s
             yield from _line(" ", [Run("same", shorten(visible(line), screen.width - 6))], screen)
 
 
-def _both(old: str, new: str, screen: Screen) -> Iterator[str]:
-    """What was above what is. Words are marked where something else stayed the same."""
-    runs = [visible_run(run) for run in excerpt(word_runs(old, new), _AROUND)]
+def _both(old: Sequence[str], new: Sequence[str], screen: Screen) -> Iterator[str]:
+    """Lines as they were above what they are. Words are marked where something else stayed the same."""
+    runs = [visible_run(run) for run in excerpt(word_runs("\n".join(old), "\n".join(new)), _AROUND)]
     whole = all(run.op != "same" for run in runs)
     sides: tuple[tuple[str, Op], ...] = (("-", "removed"), ("+", "added"))
     for mark, op in sides:
@@ -139,17 +139,16 @@ def _both(old: str, new: str, screen: Screen) -> Iterator[str]:
 
 def _line(mark: str, runs: Sequence[Run], screen: Screen) -> Iterator[str]:
     """One line of text behind its mark, wrapped between words."""
-    for piece in _wrapped(runs, screen.width - 4):
-        text = ""
-        for run in piece:
-            if run.op == "same":
-                text += run.text
-            elif screen.colour:
-                text += f"{_REVERSE}{run.text}{_NOT_REVERSE}"
-            else:
-                before, behind = _MARKS[run.op]
-                text += f"{before}{run.text}{behind}"
+    for piece in _wrapped(runs if screen.colour else [_bracketed(run) for run in runs], screen.width - 4):
+        text = "".join(run.text if run.op == "same" else f"{_REVERSE}{run.text}{_NOT_REVERSE}" for run in piece)
         yield _coloured(f"  {mark} {text}".rstrip(), _COLOURS[mark], screen)
+
+
+def _bracketed(run: Run) -> Run:
+    """The run with its marks around its words, for where there are no colours."""
+    before, behind = _MARKS[run.op]
+    inner = run.text.strip(" ")
+    return Run("same", run.text.replace(inner, f"{before}{inner}{behind}", 1) if inner else run.text)
 
 
 def _wrapped(runs: Sequence[Run], width: int) -> Iterator[list[Run]]:

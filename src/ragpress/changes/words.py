@@ -24,7 +24,7 @@ _TOKEN = re.compile(rf"{_WORD}|\s+|.", re.DOTALL)
 _ONLY_WORD = re.compile(_WORD)
 
 _MOST_WORK = 1_000_000  # token pairs that are compared; beyond, texts this unlike are told whole
-_FEWEST_SAME = 0.25  # of the words: below, the texts are told whole, for scraps in common explain nothing
+_FEWEST_SAME = 0.3  # of the words: below, the texts are told whole, for scraps in common explain nothing
 
 
 class Run(msgspec.Struct, frozen=True):
