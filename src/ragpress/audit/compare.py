@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -13,6 +13,7 @@ from ragpress.audit.visible import Piece, Visible, words
 from ragpress.records import Chunk, Document, Gap, Locator
 
 MAX_GAPS = 10
+_WORDING = 3  # words
 _SNIPPET = 120
 _DIVIDED = 100  # characters from which on a single word may be divided between chunks
 _TOKEN = re.compile(r"(?:[^\s,;|]|,(?=\s|\Z))+")
@@ -78,7 +79,7 @@ def compare_pieces(
     return Balance(
         visible=visible.total() + formulas - spared.total(),
         missing=short.total(),
-        doubled=count_doubled(chunks, visible, repeatable, plain),
+        doubled=count_doubled(chunks, own, visible, repeatable, plain),
         gaps=_gaps(pieces, short, owned) if short else [],
     )
 
@@ -130,47 +131,62 @@ def _rows_of(chunk: Chunk) -> Iterable[int]:
 
 
 def count_doubled(
-    chunks: Iterable[Chunk], visible: Counter[str], repeatable: set[str], plain: Callable[[str], str] = str
+    chunks: Iterable[Chunk],
+    own: Counter[str],
+    visible: Counter[str],
+    repeatable: set[str],
+    plain: Callable[[str], str] = str,
 ) -> int:
-    """How many words the chunks hold more often than the source shows them.
+    """How many words the chunks hold more often than the source shows them. `own` are all words of the chunks.
 
     Labels, formulas, all with digits, and the headers in front of the values of table rows aside.
     """
+
+    def surplus(found: Counter[str]) -> int:
+        return sum(
+            count - visible[word]
+            for word, count in found.items()
+            if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and word.isalpha()
+        )
+
+    if not surplus(own):
+        return 0
     found: Counter[str] = Counter()
     for chunk in chunks:
         text = (_HEADER if chunk.content_type == "table_row" else _MARKER).sub("", own_text(chunk))
         found.update(words(plain(text)))
-    return sum(
-        count - visible[word]
-        for word, count in found.items()
-        if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and word.isalpha()
-    )
+    return surplus(found)
 
 
 def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
     """The first places of the missing words.
 
-    Of several places with a word that is missing once, the one is named whose wording stands in no chunk, and of
-    those the one that misses the greatest share of its words.
+    A word that is missing once may stand in several places. Named are first those whose wording stands in no chunk and
+    that miss most of their words, in the order of the source, then others by how much they miss.
     """
-    said = f" {' '.join(word for text in owned for word in words(text))} "
-    candidates = []
-    for number, piece in enumerate(pieces):
-        inside = words(piece.text)
-        lost = sum((Counter(inside) & short).values())
-        if lost:
-            candidates.append((-lost / len(inside), number, inside))
+    wordings = {wording for text in owned for wording in _wordings(words(text))}
+    inside = [words(piece.text) for piece in pieces]
+    ranks = []
+    for place, said in enumerate(inside):
+        share = sum((Counter(said) & short).values()) / (len(said) or 1)
+        if share:
+            stands = len(said) >= _WORDING and all(wording in wordings for wording in _wordings(said))
+            ranks.append((stands, 0 if share > 0.5 and not stands else 1 - share, place))
     left = Counter(short)
     found: dict[int, Gap] = {}
-    for whole in (False, True):
-        for _, number, inside in sorted(candidates):
-            if not left:
+    for _, _, place in sorted(ranks):
+        lost = Counter(inside[place]) & left
+        if lost:
+            left.subtract(lost)
+            found[place] = Gap(snippet(pieces[place].text, lost), pieces[place].place)
+            if len(found) == MAX_GAPS:
                 break
-            lost_words = Counter(inside) & left
-            if lost_words and number not in found and (whole or f" {' '.join(inside)} " not in said):
-                left -= lost_words
-                found[number] = Gap(snippet(pieces[number].text, lost_words), pieces[number].place)
-    return [found[number] for number in sorted(found)[:MAX_GAPS]]
+    return [found[place] for place in sorted(found)]
+
+
+def _wordings(said: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All runs of so many words as tell a wording from chance."""
+    return zip(*(said[start:] for start in range(_WORDING)), strict=False)
 
 
 def snippet(text: str, lost: Container[str]) -> str:

@@ -10,12 +10,11 @@ from typing import TypeVar
 import msgspec
 
 from ragpress.audit.compare import MAX_GAPS, Balance, count_doubled, heading_words, own_text, shorten
-from ragpress.audit.values import TRUTH, Numbers, claim, merged, numbers_in
+from ragpress.audit.values import TRUTH, Numbers, claim
 from ragpress.audit.visible import Cell, Piece, Row, Visible, words
 from ragpress.records import Chunk, Document, Gap, Locator
 
 _T = TypeVar("_T")
-_MAX_LACKING = 1000  # rows whose numbers are looked for outside of their chunks; a sheet has few header rows
 
 _Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many words it is
 
@@ -46,25 +45,27 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], lef
     pieces_of = _grouped((Locator.parse(piece.place).part, piece) for piece in seen.pieces)
     balance = Balance()
     visible: Counter[str] = Counter()
+    own: Counter[str] = Counter()
     repeatable = seen.repeatable.union(*TRUTH.values())
     for name in dict.fromkeys((*rows_of, *pieces_of)):
-        own = chunks_of.get(name, [])
-        headed = heading_words(document, own, name)
-        spare = headed + left.get(name, Counter())
-        sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), own, spare)
+        held = chunks_of.get(name, [])
+        headed = heading_words(document, held, name)
+        sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), held, headed + left.get(name, Counter()))
+        for said in sheet.words:
+            own.update(said)
         _add(_lost_of(sheet), balance)
         repeatable.update(headed)
         for row in sheet.rows:
-            said = [word for cell in row.cells for word in _words(cell)]
-            balance.visible += len(said)
-            visible.update(said)
+            shown = [word for cell in row.cells for word in _words(cell)]
+            balance.visible += len(shown)
+            visible.update(shown)
             if row.number not in sheet.holders:
-                repeatable.update(said)
+                repeatable.update(shown)
         for piece in sheet.pieces:
-            said = words(piece.text)
-            balance.visible += len(said)
-            visible.update(said)
-    balance.doubled = count_doubled(chunks, visible, repeatable)
+            shown = words(piece.text)
+            balance.visible += len(shown)
+            visible.update(shown)
+    balance.doubled = count_doubled(chunks, own, visible, repeatable)
     return balance
 
 
@@ -84,7 +85,7 @@ def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare
             holders[number].append(index)
     texts = [own_text(chunk) for chunk in chunks]
     said = [Counter(words(text)) for text in texts]
-    return _Sheet(rows, pieces, spare, dict(holders), said, [numbers_in(text) for text in texts])
+    return _Sheet(rows, pieces, spare, dict(holders), said, [Numbers(text) for text in texts])
 
 
 def _lost_of(sheet: _Sheet) -> list[_Lost]:
@@ -92,12 +93,11 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     lacking = []
     for row in sheet.rows:
         held = sheet.holders.get(row.number, [])
-        numbers = merged([sheet.numbers[index] for index in held])
+        numbers = sheet.numbers[held[0]] if held else Numbers()
+        for index in held[1:]:
+            numbers.add(sheet.numbers[index])
+            sheet.numbers[index] = numbers
         missing = _claim_row(row.cells, [sheet.words[index] for index in held], numbers)
-        for index in held:
-            sheet.numbers[index] = Numbers([], Counter())
-        if held:
-            sheet.numbers[held[0]] = numbers
         if missing:
             lacking.append((row, missing))
     if not lacking and not sheet.pieces:
@@ -105,11 +105,12 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     rest = sheet.spare.copy()
     for unclaimed in sheet.words:
         rest.update(unclaimed)
-    numbers = merged([*sheet.numbers, numbers_in("\n".join(sheet.spare))])
-    numbers.runs = list(dict.fromkeys(numbers.runs))
+    numbers = Numbers("\n".join(sheet.spare))
+    for left in {id(left): left for left in sheet.numbers}.values():
+        numbers.add(left)
     lost: list[_Lost] = []
-    for number, (row, missing) in enumerate(lacking):
-        missing = _claim_row(missing, [rest], numbers if number < _MAX_LACKING else Numbers([], Counter()))
+    for row, cells in lacking:
+        missing = _claim_row(cells, [rest], numbers)
         if missing:
             place = Locator("R", row.number, row.number, row.sheet)
             count = sum(len(_words(cell)) for cell in missing)
@@ -124,7 +125,7 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
 def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: Numbers) -> list[Cell]:
     """The cells of a row that do not stand in the pools, with the words that are missing. What does is taken out."""
     values = [cell for cell in cells if cell.kind != "text"]
-    unshown = {id(cell) for cell in claim(values, numbers, {word for pool in pools for word in pool})} if values else ()
+    unshown = {id(cell) for cell in claim(values, numbers, pools)} if values else ()
     missing = []
     for cell in cells:
         if cell.kind != "text":

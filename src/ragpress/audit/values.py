@@ -9,17 +9,14 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import itemgetter
-
-import msgspec
 
 from ragpress.audit.visible import Cell
 from ragpress.text import fold
 
 NUMBER = re.compile(r"[+-]?(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?")
-_RUN = re.compile(r"\d+(?:[ .,'’٬٫()/-]{1,2}\d+)*")
+_RUN = re.compile(r"\d+(?:[ \u00a0\u202f.,'’٬٫()/-]{1,2}\d+)*")
 _DIGITS = re.compile(r"\d+")
 _TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.')
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?\d{1,20}(?:\.\d{1,20})?)\]")
@@ -33,45 +30,87 @@ _TELLING = 5  # fewer digits are found inside longer numbers by chance
 _LAST_DAY = 2958466  # 31 December 9999
 
 
-class Numbers(msgspec.Struct):
-    """The digits in a text that no cell has claimed yet, all without leading zeros.
+class Numbers:
+    """The numbers of a text that no cell has claimed yet.
 
-    `runs` are numbers: the digits without separators, and the number as it stands; `groups` are runs of digits.
+    They are kept as they stand in the text, by their digits without zeros at either end. None goes on over a line end.
     """
 
-    runs: list[tuple[str, str]]
-    groups: Counter[str]
+    def __init__(self, text: str = "") -> None:
+        self._runs: dict[str, list[str]] = {}
+        self._groups: Counter[str] | None = None
+        for written in _RUN.findall(text):
+            self._runs.setdefault(_digits(written).rstrip("0"), []).append(written)
+
+    def __bool__(self) -> bool:
+        return any(self._runs.values())
+
+    def add(self, other: Numbers) -> None:
+        """Takes over the numbers of another text."""
+        self._groups = None
+        for key, found in other._runs.items():
+            self._runs.setdefault(key, []).extend(found)
+
+    def take(self, key: str, least: int) -> bool:
+        """Takes out a number with these digits, of at least so many in all. Tells whether there was one."""
+        for place, written in enumerate(self._runs.get(key, ())):
+            if len(_digits(written)) >= least:
+                self._remove(key, place)
+                return True
+        return False
+
+    def take_groups(self, choices: Sequence[Sequence[str]]) -> bool:
+        """Takes out numbers that hold a run of digits of each choice. Tells whether there are such."""
+        if self._groups is None:
+            self._groups = Counter(group for found in self._runs.values() for run in found for group in _groups_of(run))
+        chosen = [next((group for group in groups if self._groups[group] > 0), None) for groups in choices]
+        if None in chosen:
+            return False
+        for group in chosen:
+            for key, place in self._places(group):
+                self._remove(key, place)
+                break
+        return True
+
+    def have_inside(self, parts: Sequence[Sequence[str]]) -> bool:
+        """Whether a number has among its digits one of each sequence."""
+        return any(
+            all(any(part in key for part in choices) for choices in parts) for key, found in self._runs.items() if found
+        )
+
+    def _places(self, group: str | None) -> Iterator[tuple[str, int]]:
+        for key, found in self._runs.items():
+            for place, run in enumerate(found):
+                if group in _groups_of(run):
+                    yield key, place
+
+    def _remove(self, key: str, place: int) -> None:
+        written = self._runs[key].pop(place)
+        if self._groups is not None:
+            self._groups.subtract(_groups_of(written))
 
 
-def numbers_in(text: str) -> Numbers:
-    """The numbers of a chunk's text; none goes on over a line break."""
-    text = fold(text)
-    runs = [("".join(_DIGITS.findall(run)).lstrip("0"), run) for run in _RUN.findall(text)]
-    return Numbers(runs, Counter(group.lstrip("0") for group in _DIGITS.findall(text)))
+def _digits(written: str) -> str:
+    return "".join(_DIGITS.findall(written if written.isascii() else fold(written))).lstrip("0")
 
 
-def merged(found: Iterable[Numbers]) -> Numbers:
-    """The numbers of several texts."""
-    together = Numbers([], Counter())
-    for numbers in found:
-        together.runs += numbers.runs
-        together.groups.update(numbers.groups)
-    return together
+def _groups_of(written: str) -> list[str]:
+    return [group.lstrip("0") for group in _DIGITS.findall(written if written.isascii() else fold(written))]
 
 
-def claim(cells: Iterable[Cell], numbers: Numbers, words: Container[str]) -> list[Cell]:
-    """The number, date and truth cells whose value is not shown; what shows the others is taken out of `numbers`."""
+def claim(cells: Iterable[Cell], numbers: Numbers, words: Sequence[Container[str]]) -> list[Cell]:
+    """The number, date and truth cells whose value is not shown; what shows the others is taken out of `numbers`.
+
+    `words` are what the text says besides.
+    """
     missing = []
     counts = []
     for cell in cells:
         if cell.kind == "truth":
-            if not any(word in words for word in TRUTH.get(cell.text, ())):
+            if not any(word in pool for word in TRUTH.get(cell.text, ()) for pool in words):
                 missing.append(cell)
         elif cell.kind == "date":
             if not _claim_date(cell, numbers):
-                missing.append(cell)
-        elif "/" in _bare(cell.code):  # a fraction
-            if not numbers.runs:
                 missing.append(cell)
         else:
             counts.append(cell)
@@ -123,36 +162,31 @@ def _bare(code: str) -> str:
 
 
 def _claim_numbers(cells: list[Cell], numbers: Numbers) -> list[Cell]:
-    matched = _match(cells, numbers.runs)
-    if None in matched:  # one may have taken the only run of another: those with the least choice first
-        choices = [sum(_shows(run, cell) for run, _ in numbers.runs) for cell in cells]
-        cells = [cell for _, cell in sorted(zip(choices, cells, strict=True), key=itemgetter(0))]
-        matched = _match(cells, numbers.runs)
-    taken = {index for index in matched if index is not None}
-    for index in taken:
-        numbers.groups.subtract(group.lstrip("0") for group in _DIGITS.findall(numbers.runs[index][1]))
-    numbers.runs = [run for index, run in enumerate(numbers.runs) if index not in taken]
-    return [cell for cell, index in zip(cells, matched, strict=True) if index is None]
+    """First by all digits, the larger numbers first, so that 15.4 does not take the 154 that shows another cell."""
+    missing = []
+    rest = []
+    for cell in sorted(cells, key=lambda cell: -_significant(cell.text, cell.code)[1]):
+        code = _bare(cell.code)
+        value, before = _significant(cell.text, cell.code)
+        if "/" in code:  # a fraction
+            if not numbers:
+                missing.append(cell)
+        elif not numbers.take(value, before):
+            rest.append(cell)
+    for cell in rest:
+        value, before = _significant(cell.text, cell.code)
+        if not any(numbers.take(digits, before) for digits in _rounded(value, before)) and not _is_inside(
+            cell, numbers
+        ):
+            missing.append(cell)
+    return missing
 
 
-def _match(cells: list[Cell], runs: list[tuple[str, str]]) -> list[int | None]:
-    """For each cell the index of a run that shows it and no cell before has, or None."""
-    free = dict(enumerate(runs))
-    matched: list[int | None] = []
-    for cell in cells:
-        index = next((index for index, (run, _) in free.items() if _shows(run, cell)), None)
-        matched.append(index)
-        if index is not None:
-            del free[index]
-    return matched
-
-
-def _shows(run: str, cell: Cell) -> bool:
-    """Whether the digits of a run are what a number format can make of the value."""
-    value, before = _significant(cell.text, cell.code)
-    if re.search("[1-9]", _bare(cell.code)) and len(value) >= _TELLING and value in run:
-        return True  # the format has digits of its own, such as the code of a country
-    return len(run) >= before and (run.rstrip("0") == value or _rounds_to(value, run, before))
+def _is_inside(cell: Cell, numbers: Numbers) -> bool:
+    """Whether the digits stand among others that the format has of its own, such as the code of a country."""
+    value, _ = _significant(cell.text, cell.code)
+    own_digits = re.search("[1-9]", _bare(cell.code)) is not None
+    return own_digits and len(value) >= _TELLING and numbers.have_inside([[value]])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -164,6 +198,8 @@ def _significant(text: str, code: str) -> tuple[str, int]:
     whole, fraction, exponent = (group or "" for group in found.groups())
     code = _bare(code)
     before = len(whole.lstrip("0")) + int(exponent or 0)
+    if not whole.lstrip("0"):
+        before -= len(fraction) - len(fraction.lstrip("0"))
     before -= 3 * (len(code) - len(code.rstrip(",")))  # a comma at the end shows thousands as ones
     if "e+" in code or "e-" in code or (not code and before > _LONGEST):
         before = 1  # a power of ten follows
@@ -175,38 +211,23 @@ def _significant(text: str, code: str) -> tuple[str, int]:
     return value, before if value else 0
 
 
-def _rounds_to(value: str, run: str, before: int) -> bool:
-    """Whether the digits of `run` are those of `value` cut or rounded. `before` counts its digits before the point."""
-    if not value:
-        return False
-    if not run:
-        return before <= 0  # a small number shown as 0.00
-    surplus = len(value) - len(run)
-    if surplus > 0:
-        kept, rest = divmod(int(value), 10**surplus)
-        if int(run) == kept or (int(run) == kept + 1 and 2 * rest >= 10**surplus):
-            return True
-    if surplus >= 0 and (before <= 0 or value[0] == "9"):  # 0.006 shown as 0.01, 99.7 shown as 100
-        kept, rest = divmod(int(value), 10 ** (surplus + 1))
-        return bool(int(run) == kept + 1 and 2 * rest >= 10 ** (surplus + 1))
-    return False
+def _rounded(value: str, before: int) -> Iterator[str]:
+    """The digits of a value cut and rounded after every place behind the decimal point, without zeros at the end."""
+    for size in range(len(value) - 1, max(before, 0) - 1, -1):
+        kept, rest = divmod(int(value), 10 ** (len(value) - size))
+        yield str(kept).rstrip("0")
+        if 2 * rest >= 10 ** (len(value) - size):
+            yield str(kept + 1).rstrip("0")
 
 
 def _claim_date(cell: Cell, numbers: Numbers) -> bool:
     if _OTHER_CALENDAR.search(cell.code):
-        return bool(numbers.runs)
-    shown = []
-    parts_of_date = _date_parts(cell)
-    for parts in parts_of_date:
-        part = next((part for part in parts if numbers.groups[part] > 0), None)
-        if part is None:
-            glued = re.search("[ymdh]{5}", _bare(cell.code)) is not None  # such as yyyymmdd
-            return glued and any(
-                all(any(part in run for part in parts) for parts in parts_of_date) for run, _ in numbers.runs
-            )
-        shown.append(part)
-    numbers.groups.subtract(shown)
-    return True
+        return bool(numbers)
+    parts = _date_parts(cell)
+    if numbers.take_groups(parts):
+        return True
+    glued = re.search("[ymdh]{5}", _bare(cell.code)) is not None  # such as yyyymmdd
+    return glued and numbers.have_inside(parts)
 
 
 def _date_parts(cell: Cell) -> list[list[str]]:

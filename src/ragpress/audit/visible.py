@@ -14,16 +14,35 @@ from ragpress.text import fold, normalize
 UNKNOWN_LETTER = "\ue000"
 """Stands for a letter whose name depends on a font. A word with one is not counted."""
 
+_MAX_KNOWN = 1 << 17
+_LONGEST_KNOWN = 100
 _WORD = re.compile(r"[^\W_]+")
 _UNKNOWN_WORD = re.compile(rf"[^\W_]*{UNKNOWN_LETTER}[^\W_{UNKNOWN_LETTER}]*")
 
 
 def words(text: str) -> list[str]:
     """The runs of letters and digits of a text, folded, so that neither punctuation nor spelling variants count."""
-    text = fold(normalize(text))
+    said: list[str] = []
+    for token in text.split():
+        found = _known.get(token)
+        said += _words_of(token) if found is None else found
+    return said
+
+
+_known: dict[str, list[str]] = {}
+"""Words of tokens met before: a text has few different ones, and folding takes its time."""
+
+
+def _words_of(token: str) -> list[str]:
+    text = fold(normalize(token))
     if UNKNOWN_LETTER in text:
         text = _UNKNOWN_WORD.sub(" ", text)
-    return _WORD.findall(text)
+    found = _WORD.findall(text)
+    if len(_known) >= _MAX_KNOWN:
+        _known.clear()
+    if len(token) <= _LONGEST_KNOWN:
+        _known[token] = found
+    return found
 
 
 class Piece(msgspec.Struct, frozen=True):

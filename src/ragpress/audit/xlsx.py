@@ -7,7 +7,7 @@ import io
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from lxml import etree
@@ -130,7 +130,9 @@ def _rich_text(item: Element) -> str:
 
 def _plain(text: str) -> str:
     """Text without the escapes for what XML cannot hold, and without control characters."""
-    return _CONTROLS.sub("", _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text))
+    if "_x" in text:
+        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return text if text.isprintable() else _CONTROLS.sub("", text)
 
 
 def _formats(root: Element | None) -> list[str]:
@@ -248,28 +250,31 @@ def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
     merged = _merged_by_row(sheet)
     shown: dict[int, list[Cell]] = defaultdict(list)
     for number, values in sheet.rows:
+        hidden = sheet.hides_row(number)
         for column, text, kind, code in values:
-            around = [
-                found for found in merged.get(number, ()) if found[1] <= column <= found[3] and found[0] <= number
-            ]
+            around = _around(merged[number], column) if number in merged else None
             row, last = number, column
             if around:
-                top, left, bottom, last = around[0]
+                top, left, bottom, last = around
                 if (top, left) != (number, column):
                     seen.leave_out("merged-over", [text])
                     continue
                 row = next((row for row in range(top, bottom + 1) if not sheet.hides_row(row)), number)
-            cell = _cell(text, kind, code, book.epoch_1904)
-            if sheet.hides_row(row):
+                seen.repeatable.update(words(text))
+            if hidden and (row == number):
                 seen.leave_out("hidden-row", [text])
-            elif all(sheet.hides_column(place) for place in range(column, min(last, column + _WIDEST) + 1)):
+            elif sheet.hidden_columns and all(
+                sheet.hides_column(place) for place in range(column, min(last, column + _WIDEST) + 1)
+            ):
                 seen.leave_out("hidden-column", [text])
-            elif cell is not None:
+            elif cell := _cell(text, kind, code, book.epoch_1904):
                 shown[row].append(cell)
-                if around:
-                    seen.repeatable.update(words(text))
     seen.repeatable.update(words("\n".join(sheet.printed)))  # on paper only, but it may be indexed
     seen.rows += [Row(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
+
+
+def _around(ranges: Iterable[_Range], column: int) -> _Range | None:
+    return next((found for found in ranges if found[1] <= column <= found[3]), None)
 
 
 def _merged_by_row(sheet: _Sheet) -> dict[int, list[_Range]]:
