@@ -139,7 +139,7 @@ def count_doubled(
 ) -> int:
     """How many words the chunks hold more often than the source shows them. `own` are all words of the chunks.
 
-    Labels, formulas, all with digits, and the headers in front of the values of table rows aside.
+    Labels, formulas, all with digits, and what stands in front of the values of table rows and pairs aside.
     """
 
     def surplus(found: Counter[str]) -> int:
@@ -153,7 +153,7 @@ def count_doubled(
         return 0
     found: Counter[str] = Counter()
     for chunk in chunks:
-        text = (_HEADER if chunk.content_type == "table_row" else _MARKER).sub("", own_text(chunk))
+        text = (_HEADER if chunk.content_type in ("table_row", "qa_pair") else _MARKER).sub("", own_text(chunk))
         found.update(words(plain(text)))
     return surplus(found)
 

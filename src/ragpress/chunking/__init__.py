@@ -13,6 +13,7 @@ from itertools import groupby
 from ragpress.chunking.budget import Budget
 from ragpress.chunking.context import open_headings
 from ragpress.chunking.parts import Draft
+from ragpress.chunking.qa import find_pairs
 from ragpress.chunking.rows import row_runs
 from ragpress.chunking.sections import chunk_run, content_type
 from ragpress.config import Config
@@ -32,7 +33,7 @@ def chunk_document(
     """
     budget = Budget.of(config, count)
     drafts: list[Draft] = []
-    for section in _sections(document.units):
+    for section in _sections(document.units, config):
         lines: tuple[str, ...] = ()
         for run in _runs(section, budget):
             drafts += _within_limit(run, lines, budget)
@@ -40,22 +41,33 @@ def chunk_document(
     return _linked(document.source, drafts), _messages(document.source, budget)
 
 
-def _sections(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    said = (unit for unit in units if unit.text.strip())  # a picture that has no caption yet says nothing
+def _sections(units: Sequence[Unit], config: Config) -> Iterator[list[Unit]]:
+    said = tuple(unit for unit in units if unit.text.strip())  # a picture that has no caption yet says nothing
+    if config.detect_qa:
+        said = find_pairs(said, config)
     for _, section in groupby(said, key=lambda unit: unit.section_number):
         yield list(section)
 
 
 def _runs(section: Sequence[Unit], budget: Budget) -> Iterator[list[Unit]]:
-    """Prose that is not interrupted, rows (tiny ones together), and each pair or caption by itself."""
-    for kind, group in groupby(section, key=content_type):
-        run = list(group)
+    """Prose that is not interrupted, rows (tiny ones together), and each pair or caption by itself.
+
+    Headings that nothing but a row, pair or caption follows go with it.
+    """
+    groups = [(kind, list(group)) for kind, group in groupby(section, key=content_type)]
+    leads: list[Unit] = []
+    for (kind, group), after in zip(groups, (*groups[1:], None), strict=True):
         if kind == "paragraph":
-            yield run
-        elif kind == "table_row":
-            yield from row_runs(run, budget)
-        else:
-            yield from ([unit] for unit in run)
+            end = len(group)
+            while after is not None and end and group[end - 1].kind == "heading":
+                end -= 1
+            leads = group[end:]
+            if end:
+                yield group[:end]
+            continue
+        for run in row_runs(group, budget) if kind == "table_row" else ([unit] for unit in group):
+            yield [*leads, *run]
+            leads = []
 
 
 def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:

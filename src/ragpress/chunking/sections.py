@@ -21,11 +21,12 @@ def content_type(unit: Unit) -> ContentType:
 
 
 def chunk_run(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:
-    """The chunks of a run: prose units that follow each other in one section, or one row, pair or caption.
+    """The chunks of a run: prose units that follow each other in one section, or one row (or tiny rows), pair or
+    caption with the headings that stand right above it.
 
     `lines` are the heading lines that are open where the run begins.
     """
-    kind = content_type(units[0])
+    kind = content_type(units[-1])
     one = whole(Block(tuple(units), 0, _lines_above(lines, units)), 0, budget)
     likely = len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
     # Prose that no heading holds together is rarely about one thing: there each paragraph is a chunk.

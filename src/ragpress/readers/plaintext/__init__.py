@@ -84,7 +84,7 @@ def _units(pieces: Sequence[Piece]) -> Iterator[Unit]:
 def _words(piece: Piece) -> str:
     """What a heading or question says, on one line and without a question's mark."""
     text = " ".join(piece.text().split())
-    return question(text) if piece.kind == "question" else text
+    return (piece.kind == "question" and question(text)) or text
 
 
 def _unit(piece: Piece, path: Sequence[_Open], number: int) -> Unit:

@@ -17,6 +17,7 @@ from ragpress.readers.plaintext.marks import (
     numbered,
     question,
 )
+from ragpress.text.questions import is_asking
 
 Kind = Literal["heading", "question", "paragraph", "list"]
 _WIDEST_WRAP = 140  # columns; longer lines are paragraphs that an editor wrapped on the screen
@@ -74,7 +75,8 @@ def read_pieces(text: str) -> list[Piece]:
     # Where most of a text is capitals they mean nothing.
     capitals = 2 * sum(len(line) for line in lines if is_capitals(line)) < sum(map(len, lines))
     pieces = [piece for run in runs for piece in _joined_titles(_split(run, capitals=capitals))]
-    return [_paragraph_if_single(piece) for piece in _joined_lists(_without_listed_headings(pieces))]
+    pieces = _answered(_without_listed_headings(pieces))
+    return [_paragraph_if_single(piece) for piece in _joined_lists(pieces)]
 
 
 def _runs(text: str) -> Iterator[list[Line]]:
@@ -231,6 +233,16 @@ def _without_listed_headings(pieces: Sequence[Piece]) -> list[Piece]:
             for place in (at, at + 1):
                 if found[place].kind == "heading":
                     found[place] = Piece("list", found[place].lines, split=True)
+    return found
+
+
+def _answered(pieces: Sequence[Piece]) -> list[Piece]:
+    """A numbered heading, or one that asks, right before an answer's mark is a question."""
+    found = list(pieces)
+    for at, (before, after) in enumerate(pairwise(pieces)):
+        title = before.lines[-1].text
+        if before.kind == "heading" and is_answer(after.lines[0].text) and (is_asking(title) or numbered(title)):
+            found[at] = before._replace(kind="question", level=0)
     return found
 
 
