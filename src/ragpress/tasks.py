@@ -22,7 +22,7 @@ from typing import Any
 from doit.exceptions import TaskFailed
 from doit.tools import config_changed
 
-from ragpress import build, review
+from ragpress import build
 from ragpress.doit_reporter import Reporter
 from ragpress.errors import BuildError
 from ragpress.repository import chunking_fingerprint, find_sources, open_repository
@@ -105,7 +105,7 @@ def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]
     return run
 
 
-# The last stages load numpy and usearch, which a build with nothing to do must not.
+# Imported when they run: a build with nothing to do must not load what the last stages need.
 
 
 def _embed() -> None:
@@ -125,8 +125,16 @@ def _relative(path: Path) -> str:
     return os.path.relpath(path, REPOSITORY.root)
 
 
+def _golden() -> None:
+    from ragpress.review import check_goldens
+
+    check_goldens(REPOSITORY)
+
+
 def _accept() -> None:
-    review.accept(REPOSITORY)
+    from ragpress.review import accept
+
+    accept(REPOSITORY)
     if (REPOSITORY.golden / "questions.jsonl").exists():
         from ragpress.evaluation import accept_retrieval
 
@@ -193,7 +201,7 @@ def task_index() -> Task:
 
 def task_golden() -> Task:
     """Compare the chunks with their goldens, and say what changed"""
-    return {"task_dep": ["chunk"], "actions": [(_action(review.check_goldens), [REPOSITORY])]}
+    return {"task_dep": ["chunk"], "actions": [_action(_golden)]}
 
 
 def task_accept() -> Task:
