@@ -14,7 +14,7 @@ import numpy as np
 
 SECTIONS = 10
 _SETTINGS = '[tool.ragpress]\noffline_model = "multilingual-e5-small"\n'
-_WORDS = [
+_WORDS = ("приём", "запись", "врач", "анализ", "кабинет", "оплата", "полис", "справка", "документ", "адрес", "этаж")
     "приём",
     "запись",
     "врач",
