@@ -122,6 +122,13 @@ def test_a_heading_in_word_ends_an_answer() -> None:
     ]
 
 
+def test_a_page_footer_is_no_part_of_the_last_answer() -> None:
+    footer = '<w:sectPr><w:footerReference w:type="default" r:id="rId_footer1"/></w:sectPr>'
+    body = p("В: Где вход?") + p("О: Со двора.") + footer
+    chunks = chunked(docx(body, footer1=p("Клиника «Берёза»")), "a.docx")
+    assert [own(chunk) for chunk in chunks] == ["В: Где вход?\nО: Со двора.", "Клиника «Берёза»"]
+
+
 def test_the_setting_turns_pairs_off() -> None:
     config = Config(max_tokens=60, min_tokens=0, detect_qa=False)
     assert set(kinds(chunked("В: Где вход?\nО: Со двора.\n", config=config))) == {"paragraph"}

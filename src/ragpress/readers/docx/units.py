@@ -69,7 +69,9 @@ class UnitWriter:
         self._list(items)
 
     def close(self) -> None:
+        """Ends all sections: what is written from now on, such as page footers, belongs to none of them."""
         self._leave(_TITLE)
+        self._fresh()
 
     def _heading(self, block: Paragraph, level: int) -> None:
         name, line = (" ".join(normalize(text).split()) for text in (block.text, block.line()))
