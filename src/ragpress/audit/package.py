@@ -7,6 +7,7 @@ is not overlooked here for the same reason.
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -20,6 +21,18 @@ from ragpress.errors import SourceError
 
 Element = Any
 """An lxml element. lxml has no types of its own."""
+
+_FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    ValueError,
+)
+"""What reading a damaged part raises."""
 
 MAX_EXPANDED = 1 << 30  # of all parts that are read, together
 MAX_MEMBERS = 50_000
@@ -63,7 +76,7 @@ class Parts:
         try:
             with self._archive.open(member) as stream:
                 data = stream.read(self._left + 1)
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError):
+        except _FAULTS:
             return b""
         self._left -= len(data)
         if self._left < 0:

@@ -9,6 +9,7 @@ SourceError.
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import struct
 import zipfile
@@ -33,6 +34,7 @@ _KINDS = {".doc": "Word", ".dot": "Word", ".xls": "Excel", ".xlt": "Excel"}
 _ZIP_FAULTS = (
     zipfile.BadZipFile,
     zlib.error,
+    lzma.LZMAError,
     struct.error,
     EOFError,
     NotImplementedError,  # a compression method or zip version that Python does not know

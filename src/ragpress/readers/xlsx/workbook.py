@@ -47,9 +47,10 @@ def read_workbook(package: Package) -> Workbook:
         for name, found in _OTHERS.items():
             if package.find(name):
                 raise SourceError("bad-archive", found, package.source)
-    root = package.required_xml(main, "workbook")
+    root = package.required_xml(main, "workbook (xl/workbook.xml); save the file anew in Excel")
     if local(root) != "workbook":
-        found = _OTHERS["word/document.xml"] if local(root) == "document" else "its main part is no workbook"
+        damaged = f"{main} holds <{local(root)}> and no workbook; save the file anew in Excel"
+        found = _OTHERS["word/document.xml"] if local(root) == "document" else damaged
         raise SourceError("bad-archive", found, package.source)
     properties = child(root, "workbookPr")
     date1904 = properties is not None and properties.get("date1904") in ("1", "true", "on")
