@@ -1,0 +1,89 @@
+"""What `ragpress init` writes is true: each command line in it can be run, and git keeps the goldens as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ragpress.cli import parser
+from ragpress.golden import GoldenChunk, render_golden
+from ragpress.scaffold import make_repository
+
+ROOT = Path(__file__).resolve().parent.parent
+TASKS = set(re.findall(r"^def task_(\w+)", (ROOT / "src/ragpress/tasks.py").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    make_repository(tmp_path / "Мои документы")
+    return tmp_path / "Мои документы"
+
+
+def check_command(line: str) -> str:
+    """The name of the tool, once its arguments are found to be understood."""
+    tool, *arguments = shlex.split(line.partition(" > ")[0], comments=True)
+    if tool == "ragpress":
+        parser().parse_args(arguments)
+    elif tool == "doit":
+        assert set(arguments) <= TASKS | {"clean"}, line
+    return tool
+
+
+def test_every_command_of_the_workflow_exists_and_takes_its_options(repository: Path) -> None:
+    workflow = yaml.safe_load((repository / ".github/workflows/knowledge-base.yml").read_text(encoding="utf-8"))
+    assert workflow[True] == {"push": {"branches": ["main"]}, "pull_request": None}  # `on` is YAML 1.1's true
+    steps = workflow["jobs"]["build"]["steps"]
+    lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
+    tools = [check_command(line) for line in lines if line.startswith(("doit", "ragpress"))]
+    assert tools.count("ragpress") == 1
+    assert {"doit", "doit golden", "doit eval", "doit pack"} <= set(lines)
+    assert not any("${{" in line for line in lines), "an expression in a shell script runs what a branch is named"
+    assert all(set(step) <= {"name", "uses", "with", "run", "if", "env"} for step in steps)
+    assert all(("run" in step) != ("uses" in step) for step in steps)
+
+
+def test_every_command_of_the_readme_exists(repository: Path) -> None:
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^ {4}((?:doit|ragpress).*)$", text, re.MULTILINE)
+    lines += re.findall(r"`((?:doit|ragpress) [^`]+)`", text)
+    assert {check_command(line) for line in lines} == {"doit", "ragpress"}
+
+
+def test_nothing_is_left_of_the_placeholders(repository: Path) -> None:
+    for path in repository.rglob("*"):
+        if path.is_file():
+            assert not re.search(r"(?<!\$)\{\{", path.read_text(encoding="utf-8")), path.name
+
+
+def git(root: Path, *arguments: str) -> bytes:
+    plain = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+    who = ("-c", "user.name=Тест", "-c", "user.email=test@example.org", "-c", "core.autocrlf=true")
+    return subprocess.run(["git", *who, *arguments], cwd=root, capture_output=True, check=True, env=plain).stdout
+
+
+@pytest.mark.parametrize("attributes", [ROOT / ".gitattributes", ROOT / "src/ragpress/templates/gitattributes"])
+def test_git_keeps_a_golden_s_bytes_and_shows_its_changes(attributes: Path, tmp_path: Path) -> None:
+    (tmp_path / ".gitattributes").write_bytes(attributes.read_bytes())
+    text = "Строка с пробелами в конце  \r\n\tи \x00 со знаками\u2028 концов строк\x0c."
+    chunk = GoldenChunk(f"{1:016x}", "paragraph", "", (), "L1", 9, "", text)
+    path = tmp_path / "golden" / "папка" / "a.md.txt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(before := render_golden([chunk], ()).encode())
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    path.unlink()
+    git(tmp_path, "checkout", "-q", "--", "golden")
+    assert path.read_bytes() == before
+    path.write_bytes(before.replace("знаками".encode(), "буквами".encode()))
+    assert "+║ \tи \\u{0} со буквами" in git(tmp_path, "diff").decode()
+    git(tmp_path, "diff", "--check")
+    found = git(tmp_path, "check-attr", "diff", "linguist-generated", "--", "golden/папка/a.md.txt").decode()
+    assert "diff: set" in found
+    assert "linguist-generated: set" not in found
