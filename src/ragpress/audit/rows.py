@@ -93,11 +93,8 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     lacking = []
     for row in sheet.rows:
         held = sheet.holders.get(row.number, [])
-        numbers = sheet.numbers[held[0]] if held else Numbers()
-        for index in held[1:]:
-            numbers.add(sheet.numbers[index])
-            sheet.numbers[index] = numbers
-        missing = _claim_row(row.cells, [sheet.words[index] for index in held], numbers)
+        said = [sheet.words[index] for index in held]
+        missing = _claim_row(row.cells, said, [sheet.numbers[index] for index in held])
         if missing:
             lacking.append((row, missing))
     if not lacking and not sheet.pieces:
@@ -105,9 +102,9 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     rest = sheet.spare.copy()
     for unclaimed in sheet.words:
         rest.update(unclaimed)
-    numbers = Numbers("\n".join(sheet.spare))
-    for left in {id(left): left for left in sheet.numbers}.values():
-        numbers.add(left)
+    numbers = []
+    if any(cell.kind != "text" for _, cells in lacking for cell in cells):
+        numbers = [Numbers("\n".join((*sheet.spare, *(left.unclaimed() for left in sheet.numbers))))]
     lost: list[_Lost] = []
     for row, cells in lacking:
         missing = _claim_row(cells, [rest], numbers)
@@ -122,7 +119,7 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     return lost
 
 
-def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: Numbers) -> list[Cell]:
+def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: list[Numbers]) -> list[Cell]:
     """The cells of a row that do not stand in the pools, with the words that are missing. What does is taken out."""
     values = [cell for cell in cells if cell.kind != "text"]
     unshown = {id(cell) for cell in claim(values, numbers, pools)} if values else ()

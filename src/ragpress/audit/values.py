@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 
 from ragpress.audit.visible import Cell
@@ -27,6 +26,7 @@ TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", 
 _PRECISION = 15  # digits that a spreadsheet keeps; more are noise of binary fractions
 _LONGEST = 10  # digits before the point from which on a number without a format may be shown as a power of ten
 _TELLING = 5  # fewer digits are found inside longer numbers by chance
+_FEW = 200  # numbers that are compared one by one, as those of a row
 _LAST_DAY = 2958466  # 31 December 9999
 
 
@@ -37,57 +37,52 @@ class Numbers:
     """
 
     def __init__(self, text: str = "") -> None:
+        self._said: list[str] = _RUN.findall(text)
+        self._groups: set[str] | None = None
         self._runs: dict[str, list[str]] = {}
-        self._groups: Counter[str] | None = None
-        for written in _RUN.findall(text):
+        for written in self._said:
             self._runs.setdefault(_digits(written).rstrip("0"), []).append(written)
 
     def __bool__(self) -> bool:
         return any(self._runs.values())
 
-    def add(self, other: Numbers) -> None:
-        """Takes over the numbers of another text."""
-        self._groups = None
-        for key, found in other._runs.items():
-            self._runs.setdefault(key, []).extend(found)
+    def unclaimed(self) -> str:
+        """What is left, as a text."""
+        return "\n".join(run for found in self._runs.values() for run in found)
 
     def take(self, key: str, least: int) -> bool:
         """Takes out a number with these digits, of at least so many in all. Tells whether there was one."""
-        for place, written in enumerate(self._runs.get(key, ())):
-            if len(_digits(written)) >= least:
-                self._remove(key, place)
-                return True
+        found = self._runs.get(key, [])
+        place = next((place for place, written in enumerate(found) if len(_digits(written)) >= least), None)
+        if place is None:
+            return False
+        del found[place]
+        return True
+
+    def take_all(self, parts: Sequence[Sequence[str]]) -> bool:
+        """Takes out a number that has all parts of a date, each in one of its spellings. Tells whether there is one."""
+        for found in self._runs.values() if len(self._runs) <= _FEW else ():
+            for place, written in enumerate(found):
+                if _has_all(_groups_of(written), parts):
+                    del found[place]
+                    return True
         return False
 
-    def take_groups(self, choices: Sequence[Sequence[str]]) -> bool:
-        """Takes out numbers that hold a run of digits of each choice. Tells whether there are such."""
+    def groups(self) -> set[str]:
+        """The runs of digits in all numbers of the text, claimed or not."""
         if self._groups is None:
-            self._groups = Counter(group for found in self._runs.values() for run in found for group in _groups_of(run))
-        chosen = [next((group for group in groups if self._groups[group] > 0), None) for groups in choices]
-        if None in chosen:
-            return False
-        for group in chosen:
-            for key, place in self._places(group):
-                self._remove(key, place)
-                break
-        return True
+            self._groups = {group for run in self._said for group in _groups_of(run)}
+        return self._groups
 
     def have_inside(self, parts: Sequence[Sequence[str]]) -> bool:
         """Whether a number has among its digits one of each sequence."""
-        return any(
+        return len(self._runs) <= _FEW and any(
             all(any(part in key for part in choices) for choices in parts) for key, found in self._runs.items() if found
         )
 
-    def _places(self, group: str | None) -> Iterator[tuple[str, int]]:
-        for key, found in self._runs.items():
-            for place, run in enumerate(found):
-                if group in _groups_of(run):
-                    yield key, place
 
-    def _remove(self, key: str, place: int) -> None:
-        written = self._runs[key].pop(place)
-        if self._groups is not None:
-            self._groups.subtract(_groups_of(written))
+def _has_all(groups: Container[str], parts: Sequence[Sequence[str]]) -> bool:
+    return all(any(spelling in groups for spelling in spellings) for spellings in parts)
 
 
 def _digits(written: str) -> str:
@@ -98,23 +93,20 @@ def _groups_of(written: str) -> list[str]:
     return [group.lstrip("0") for group in _DIGITS.findall(written if written.isascii() else fold(written))]
 
 
-def claim(cells: Iterable[Cell], numbers: Numbers, words: Sequence[Container[str]]) -> list[Cell]:
+def claim(cells: Sequence[Cell], numbers: Sequence[Numbers], words: Sequence[Container[str]]) -> list[Cell]:
     """The number, date and truth cells whose value is not shown; what shows the others is taken out of `numbers`.
 
-    `words` are what the text says besides.
+    `numbers` and `words` are what the texts say in which the cells should stand.
     """
-    missing = []
-    counts = []
+    missing = _claim_numbers([cell for cell in cells if cell.kind == "number"], numbers)
     for cell in cells:
         if cell.kind == "truth":
-            if not any(word in pool for word in TRUTH.get(cell.text, ()) for pool in words):
-                missing.append(cell)
-        elif cell.kind == "date":
-            if not _claim_date(cell, numbers):
-                missing.append(cell)
+            shown = any(word in pool for word in TRUTH.get(cell.text, ()) for pool in words)
         else:
-            counts.append(cell)
-    return missing + _claim_numbers(counts, numbers)
+            shown = cell.kind == "number" or _claim_date(cell, numbers)
+        if not shown:
+            missing.append(cell)
+    return missing
 
 
 def is_date(code: str) -> bool:
@@ -161,23 +153,21 @@ def _bare(code: str) -> str:
     return _LITERAL.sub("", code).partition(";")[0].lower().replace("general", "")
 
 
-def _claim_numbers(cells: list[Cell], numbers: Numbers) -> list[Cell]:
+def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
     """First by all digits, the larger numbers first, so that 15.4 does not take the 154 that shows another cell."""
     missing = []
     rest = []
     for cell in sorted(cells, key=lambda cell: -_significant(cell.text, cell.code)[1]):
-        code = _bare(cell.code)
         value, before = _significant(cell.text, cell.code)
-        if "/" in code:  # a fraction
-            if not numbers:
+        if "/" in _bare(cell.code):  # a fraction
+            if not any(numbers):
                 missing.append(cell)
-        elif not numbers.take(value, before):
+        elif not any(found.take(value, before) for found in numbers):
             rest.append(cell)
     for cell in rest:
         value, before = _significant(cell.text, cell.code)
-        if not any(numbers.take(digits, before) for digits in _rounded(value, before)) and not _is_inside(
-            cell, numbers
-        ):
+        shown = any(found.take(digits, before) for digits in _rounded(value, before) for found in numbers)
+        if not shown and not any(_is_inside(cell, found) for found in numbers):
             missing.append(cell)
     return missing
 
@@ -215,19 +205,19 @@ def _rounded(value: str, before: int) -> Iterator[str]:
     """The digits of a value cut and rounded after every place behind the decimal point, without zeros at the end."""
     for size in range(len(value) - 1, max(before, 0) - 1, -1):
         kept, rest = divmod(int(value), 10 ** (len(value) - size))
-        yield str(kept).rstrip("0")
         if 2 * rest >= 10 ** (len(value) - size):
             yield str(kept + 1).rstrip("0")
+        yield str(kept).rstrip("0")
 
 
-def _claim_date(cell: Cell, numbers: Numbers) -> bool:
+def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
     if _OTHER_CALENDAR.search(cell.code):
-        return bool(numbers)
+        return any(numbers)
     parts = _date_parts(cell)
-    if numbers.take_groups(parts):
+    if any(found.take_all(parts) or _has_all(found.groups(), parts) for found in numbers):
         return True
     glued = re.search("[ymdh]{5}", _bare(cell.code)) is not None  # such as yyyymmdd
-    return glued and numbers.have_inside(parts)
+    return glued and any(found.have_inside(parts) for found in numbers)
 
 
 def _date_parts(cell: Cell) -> list[list[str]]:
