@@ -225,7 +225,7 @@ def test_a_comment_marks_words_in_paragraphs_that_have_their_own_direction() -> 
     marked = to_markdown(changes(found, base="origin/main"))
     assert marked.startswith("### What the chatbot will read differently\n\n<p><b>1 source differs")
     assert "compared with <code>origin/main</code>" in marked
-    words = "بیمه‌گذار باید حادثه را تا <del>پنج</del><ins>سه</ins> روز کاری خبر دهد."
+    words = "بیمه‌گذار باید حادثه را تا <del>پنج</del> <ins>سه</ins> روز کاری خبر دهد."
     assert f'<blockquote><p dir="auto">{words}</p></blockquote>' in marked
     Page(marked)
 

@@ -220,7 +220,7 @@ def test_diff_compares_with_the_goldens_and_with_those_of_a_revision(repository:
     found = json.loads(diff(repository, "main", "--json"))
     assert (found["base"], found["counts"]["changed"], len(found["sources"])) == ("main", 1, 2)
     marked = diff(repository, "main", "--markdown")
-    assert '<p dir="auto"><del>Картой</del><ins>Чеком</ins> или наличными.</p>' in marked
+    assert '<p dir="auto"><del>Картой</del> <ins>Чеком</ins> или наличными.</p>' in marked
     assert max(map(len, diff(repository, "main", "--width", "50").split("\n"))) <= 50
     assert git(repository, "status", "--porcelain") == ""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from ragpress.changes.records import KINDS, Changes, ChunkChange, Kind, SourceChange
@@ -171,7 +171,15 @@ def _chunk(change: ChunkChange) -> str:
 
 def _marked(old: str, new: str) -> str:
     runs = word_runs(shorten(old, _NAME), shorten(new, _NAME))
-    return "".join(_tagged(run.op, _text(run.text)) for run in runs)
+    return "".join(_tagged(run.op, _text(run.text)) for run in _apart(runs))
+
+
+def _apart(runs: Sequence[Run]) -> Iterator[Run]:
+    """The runs with a space where an old word would join the new one, as Persian letters do across tags."""
+    for before, run in zip((Run("same", ""), *runs), runs, strict=False):
+        if (before.op, run.op) == ("removed", "added") and not (before.text[-1].isspace() or run.text[0].isspace()):
+            yield Run("same", " ")
+        yield run
 
 
 def _bounded(runs: Sequence[Run], most: int) -> list[Run]:
@@ -187,7 +195,7 @@ def _bounded(runs: Sequence[Run], most: int) -> list[Run]:
 def _paragraphs(runs: Sequence[Run]) -> str:
     """The runs as paragraphs; the tags close and open again where one ends."""
     done: list[str] = []
-    for run in runs:
+    for run in _apart(runs):
         first, *others = visible_run(run).text.split("\n\n")
         for number, part in enumerate((first, *others)):
             text = _tagged(run.op, "<br>".join(_text(line) for line in part.split("\n"))) if part else ""

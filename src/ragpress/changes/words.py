@@ -24,7 +24,7 @@ _TOKEN = re.compile(rf"{_WORD}|\s+|.", re.DOTALL)
 _ONLY_WORD = re.compile(_WORD)
 
 _MOST_WORK = 1_000_000  # token pairs that are compared; beyond, texts this unlike are told whole
-_FEWEST_SAME = 0.3  # of the words: below, the texts are told whole, for scraps in common explain nothing
+_ENOUGH = 3  # unchanged words always part two changes
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -69,21 +69,48 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[Run]:
     whole = [Run("removed", "".join(old)), Run("added", "".join(new))]
     if not old or not new or len(old) * len(new) > _MOST_WORK:
         return whole
-    matcher = difflib.SequenceMatcher(str.isspace, old, new, autojunk=False)
     runs: list[Run] = []
-    removed = added = ""
-    kept = 0
+    matcher = difflib.SequenceMatcher(str.isspace, old, new, autojunk=False)
     for op, a, b, c, d in matcher.get_opcodes():
-        same = "".join(old[a:b])
-        kept += sum(map(has_words, old[a:b])) if op == "equal" else 0
-        if op != "equal" or ((removed or added) and not has_words(same)):  # signs between two changes part nothing
-            removed, added = removed + same, added + "".join(new[c:d])
+        if op == "equal":
+            runs.append(Run("same", "".join(old[a:b])))
+        else:
+            runs += [Run("removed", "".join(old[a:b])), Run("added", "".join(new[c:d]))]
+    return _folded(runs)
+
+
+def _folded(runs: Sequence[Run]) -> list[Run]:
+    """The runs, with changes that little parts made one: scraps in common explain nothing."""
+    changes: list[tuple[str, str]] = []  # removed and added
+    between: list[str] = []  # one less, or as many where the last change is yet to come
+    for run in runs:
+        if run.op == "same":
+            between.append(run.text)
             continue
-        runs += [Run("removed", removed), Run("added", added), Run("same", same)]
-        removed = added = ""
-    if kept < _FEWEST_SAME * max(sum(map(has_words, old)), sum(map(has_words, new))):
-        return whole
-    return [*runs, Run("removed", removed), Run("added", added)]
+        if len(changes) == len(between):
+            changes.append(("", ""))
+        removed, added = changes[-1]
+        changes[-1] = (removed + run.text, added) if run.op == "removed" else (removed, added + run.text)
+        while len(changes) > 1 and run.op == "added" and not _parts(between[-1], changes[-2], changes[-1]):
+            one, two = changes[-2:]
+            same = between.pop()
+            changes[-2:] = [(one[0] + same + two[0], one[1] + same + two[1])]
+    found: list[Run] = []
+    for number, (removed, added) in enumerate(changes):
+        found += [Run("removed", removed), Run("added", added)]
+        found += [Run("same", text) for text in between[number : number + 1]]
+    return found
+
+
+def _parts(same: str, one: tuple[str, str], two: tuple[str, str]) -> bool:
+    """Whether two changes with this between them are two: with a cell's or line's end, or with as many words."""
+    if "|" in same or "\n" in same:
+        return True
+    return len(words_of(same)) >= min(max(map(_count, one)), max(map(_count, two)), _ENOUGH) and has_words(same)
+
+
+def _count(text: str) -> int:
+    return len(words_of(text))
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
