@@ -48,7 +48,7 @@ def read_table(grid: Sequence[Row], header_rows: int | None = None) -> Table:
     repeated on every page, an Excel table); None looks for a provable one. Rows that hold nothing, or only what they
     inherit from a merge above, are dropped.
     """
-    rows = [row for row in grid if any(text and column not in row.inherited for column, text in enumerate(row.cells))]
+    rows = [row for row in grid if (_own_texts(row) if row.inherited else any(row.cells))]
     found = HeaderRows(0, min(header_rows, len(rows))) if header_rows is not None else find_header(rows)
     if found is None:
         start = _leading_titles(rows)
@@ -188,7 +188,11 @@ def _place(row: Row, header: Sequence[str]) -> tuple[str, Row, tuple[int, ...]]:
 
 def _unused(table: Table) -> list[str]:
     """The names of columns in which no row has a value: without rows to stand in, they would be lost."""
-    used = {column for row in table.rows for column in row.filled()}
+    used: set[int] = set()
+    for row in table.rows:
+        if len(used) == len(table.header):
+            break
+        used.update(row.filled())
     return [name for column, name in enumerate(table.header) if name and column not in used]
 
 

@@ -54,23 +54,26 @@ def see(content: SheetContent) -> Seen:
             continue
         cover = covers.get(number, _NOTHING)
         texts: dict[int, str] = {}
-        for column, text in content.cells[number].items():
-            if cover.hides(column):
-                seen.covered += column not in cover.anchors
-            elif columns.hidden(column):
-                hidden_columns.add(column)
-            else:
-                texts[columns.place(column)] = text
-        spans = {}
-        for column, (text, span) in cover.shown.items():
-            texts[column] = text
-            spans[column] = span
+        spans: dict[int, int] = {}
+        if cover is _NOTHING and not content.hidden_columns:
+            texts = content.cells[number]  # most rows of most sheets
+        else:
+            for column, text in content.cells[number].items():
+                if cover.hides(column):
+                    seen.covered += column not in cover.anchors
+                elif columns.hidden(column):
+                    hidden_columns.add(column)
+                else:
+                    texts[columns.place(column)] = text
+            for column, (text, span) in cover.shown.items():
+                texts[column] = text
+                spans[column] = span
         if texts:
             seen.rows.append(
                 SeenRow(
                     number,
                     number - bisect_left(ordered_hidden, number),
-                    dict(sorted(texts.items())),
+                    texts if list(texts) == sorted(texts) else dict(sorted(texts.items())),
                     spans,
                     frozenset(cover.inherited),
                     number in content.bold,
@@ -93,7 +96,7 @@ def _hidden_rows(content: SheetContent, seen: Seen) -> set[int]:
 
 
 class _Columns:
-    """Which columns are hidden, and the place of a visible one among the visible ones, from 0."""
+    """Which columns are hidden, and the place of a visible one among the visible ones, from 1."""
 
     def __init__(self, ranges: list[tuple[int, int]]) -> None:
         self._starts: list[int] = []
@@ -115,7 +118,7 @@ class _Columns:
     def place(self, column: int) -> int:
         at = bisect_right(self._starts, column) - 1
         skipped = self._before[at] + self._ends[at] - self._starts[at] + 1 if at >= 0 else 0
-        return column - 1 - skipped
+        return column - skipped
 
     def visible(self, first: int, last: int) -> list[int]:
         """The first visible column of a range and how many there are, or nothing."""
@@ -173,7 +176,7 @@ def _cover(content: SheetContent, numbers: list[int], hidden: set[int], columns:
 
 
 def area_places(found: Area, content: SheetContent) -> tuple[int, int]:
-    """The first and last visible column of an area, as places among the visible columns; (0, -1) if none."""
+    """The first and last visible column of an area, as places among the visible columns; (1, 0) if none."""
     columns = _Columns(content.hidden_columns)
     place = columns.visible(found.left, found.right)
-    return (columns.place(place[0]), columns.place(place[0]) + place[1] - 1) if place else (0, -1)
+    return (columns.place(place[0]), columns.place(place[0]) + place[1] - 1) if place else (1, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import msgspec
 
@@ -109,10 +110,7 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
 
 def _side_by_side(block: Sequence[SeenRow]) -> list[Region]:
     """The regions of a block: apart where two columns are blank, or one between what looks like two tables."""
-    reaches = {reach for row in block if len(row.texts) > 1 for reach in _reaches(row)}
-    if not reaches:
-        reaches = {reach for row in block for reach in _reaches(row)}
-    taken = {x for first, span in reaches for x in range(first, first + span)}
+    taken = _taken([row for row in block if len(row.texts) > 1] or block)
     spans: list[tuple[int, int]] = []
     for x in sorted(taken):
         if spans and x <= spans[-1][1] + 1:
@@ -122,6 +120,9 @@ def _side_by_side(block: Sequence[SeenRow]) -> list[Region]:
     spans = _glue(block, spans)
     parts: list[list[SeenRow]] = [[] for _ in spans]
     for row in block:
+        if len(spans) == 1:
+            parts[0].append(row)
+            continue
         placed: dict[int, dict[int, str]] = {}
         for x, text in row.texts.items():
             placed.setdefault(_nearest(spans, x), {})[x] = text
@@ -150,10 +151,16 @@ def _head_alike(regions: Sequence[Region]) -> None:
                 region.header_rows, region.headed = 1, True
 
 
-def _reaches(row: SeenRow) -> Iterator[tuple[int, int]]:
-    """Where the cells of a row begin and how many columns they cover."""
-    for x in row.texts:
-        yield x, row.spans.get(x, 1)
+def _taken(rows: Sequence[SeenRow]) -> set[int]:
+    """The columns that cells stand in or reach over."""
+    taken: set[int] = set()
+    reaches: set[tuple[int, int]] = set()
+    for row in rows:
+        taken.update(row.texts)
+        reaches.update(row.spans.items())
+    for first, span in reaches:
+        taken.update(range(first, first + span))
+    return taken
 
 
 def _nearest(spans: Sequence[tuple[int, int]], x: int) -> int:
@@ -210,7 +217,7 @@ def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
 
 def _row(row: SeenRow, left: int, strong: bool) -> Row:
     right = max(row.texts)  # blank cells behind it would cost the memory of the widest row in each
-    cells = tuple(row.texts.get(x, "") for x in range(left, right + 1))
+    cells = tuple(map(row.texts.get, range(left, right + 1), repeat("")))
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()
     inherited = tuple(x - left for x in row.inherited if x in row.texts)
     return Row(row.number, cells, spans, inherited, strong)

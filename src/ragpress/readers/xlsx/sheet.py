@@ -150,11 +150,12 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
     texts = content.cells.get(row, {})
     bold = filled = True
     column = 0
+    cell_name = element.tag[: -len("row")] + "c"
     for cell in element:
-        if local(cell) != "c":
+        if cell.tag != cell_name:
             continue
         column = _column(cell.get("r")) or column + 1
-        style = int(cell.get("s") or 0) if (cell.get("s") or "0").isdecimal() else 0
+        style = _style_index(cell.get("s"))
         text = _text(cell, style, row, content, book)
         if text:
             book.characters += len(text)
@@ -168,6 +169,11 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
             content.bold.add(row)
         if filled:
             content.filled.add(row)
+
+
+@lru_cache(maxsize=1024)
+def _style_index(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0
 
 
 @lru_cache(maxsize=MAX_COLUMN)
@@ -219,7 +225,8 @@ def _shared(index: str, style: int, content: SheetContent, book: Book) -> str:
 
 
 def _formatted(text: str, style: int, book: Book) -> str:
-    return show_text(text, book.styles.format(style)).strip()
+    code = book.styles.format(style)
+    return text if "@" not in code and ";" not in code else show_text(text, code).strip()
 
 
 def _shown(value: str, style: int, book: Book) -> str:

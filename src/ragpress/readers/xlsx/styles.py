@@ -54,6 +54,9 @@ BUILT_IN: dict[int, str] = {
 }
 """The formats that a file names by number alone (ECMA-376 part 1, 18.8.30). An unknown number is General."""
 
+_SYSTEM_DATES = (14, 22)
+"""Programs that list these write one country's order for what is each reader's own."""
+
 _FORMAT_16 = "{http://schemas.microsoft.com/office/spreadsheetml/2015/02/main}formatCode16"
 
 
@@ -77,7 +80,7 @@ def read_styles(package: Package, name: str) -> Styles:
     for entry in _list(root, "numFmts"):
         number = _number(entry.get("numFmtId"), -1)
         code = entry.get(_FORMAT_16) or entry.get("formatCode")
-        if number >= 0 and code:
+        if number >= 0 and code and number not in _SYSTEM_DATES:
             codes[number] = code
     bold = [_is_on(child(font, "b")) for font in _list(root, "fonts")]
     filled = [_is_filled(child(fill, "patternFill")) for fill in _list(root, "fills")]
