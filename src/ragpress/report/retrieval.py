@@ -1,0 +1,125 @@
+"""The questions of a repository and what each finds, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from ragpress.errors import BuildError
+from ragpress.records import Hit
+from ragpress.repository import Repository
+
+if TYPE_CHECKING:
+    from ragpress.evaluation import Figures, Result
+
+Say = Callable[[str], None]
+Trend = Literal["better", "worse", ""]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One of a question's hits, and whether it is what the question asks for."""
+
+    hit: Hit
+    expected: bool
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A question and what it found. `rank` is that of the first right hit, None where none of ten is right.
+
+    `expected` has each condition's name and values. `before` is the recorded rank, None where none is; `trend` compares
+    the two.
+    """
+
+    place: str
+    question: str
+    expected: tuple[tuple[str, tuple[str, ...]], ...]
+    rank: int | None
+    before: int | None
+    trend: Trend
+    obstacle: str
+    answers: tuple[Answer, ...]
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures over some of the questions; `kind` is total, recorded, language or source."""
+
+    kind: str
+    name: str
+    figures: Figures
+
+
+class Retrieval(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole table. The first group is the total, as measured now."""
+
+    model: str
+    groups: tuple[Group, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def total(self) -> Figures:
+        return self.groups[0].figures
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A table, or a note on why there is none; `failed` tells that another attempt may go better."""
+
+    retrieval: Retrieval | None = None
+    note: str = ""
+    failed: bool = False
+
+
+def measure(repository: Repository, tell: Say) -> Measured:
+    """Asks the repository's questions. An error is told, and noted: it takes nothing else from the report."""
+    from ragpress.evaluation.gate import QUESTIONS, evaluate_repository, read_records
+
+    name = f"{repository.config.golden}/{QUESTIONS}"
+    if not (repository.golden / QUESTIONS).exists():
+        return Measured(note=f"There is no {name}; write questions into it to have retrieval measured.")
+    try:
+        model, results = evaluate_repository(repository, tell)
+        records = read_records(repository)
+    except BuildError as error:
+        tell(f"{error} - the report is made without retrieval")
+        return Measured(note=f"Retrieval could not be measured: {error.message.text}.", failed=True)
+    return Measured(retrieval=_table(model, results, records.get(model)))
+
+
+def _table(model: str, results: tuple[Result, ...], record: object) -> Retrieval:
+    from ragpress.evaluation import by_language, by_source, figures
+    from ragpress.evaluation.gate import Record, compare
+
+    groups = [Group(kind="total", name="all questions", figures=figures([result.rank for result in results]))]
+    compared = {}
+    if isinstance(record, Record):
+        groups.append(Group(kind="recorded", name="as accepted", figures=record.figures))
+        compared = {one.result.case.place: one for one in compare(record, results)}
+    groups += [Group(kind="language", name=key, figures=found) for key, found in by_language(results).items()]
+    groups += [Group(kind="source", name=key, figures=found) for key, found in by_source(results).items()]
+    questions = []
+    for result in results:
+        one = compared.get(result.case.place)
+        trend: Trend = "" if one is None else "worse" if one.is_worse else "better" if one.is_better else ""
+        questions.append(_question(result, one.before if one else None, trend))
+    return Retrieval(model=model, groups=tuple(groups), questions=tuple(questions))
+
+
+def _question(result: Result, before: int | None, trend: Trend) -> Question:
+    case = result.case
+    expected = (
+        ("source", case.sources),
+        ("section", case.sections),
+        ("type", case.content_types),
+        ("answer", case.answers),
+    )
+    return Question(
+        place=case.place,
+        question=case.question,
+        expected=tuple((name, values) for name, values in expected if values),
+        rank=result.rank,
+        before=before,
+        trend=trend,
+        obstacle=result.obstacle,
+        answers=tuple(Answer(hit=hit, expected=case.is_answered_by(hit.chunk)) for hit in result.hits),
+    )

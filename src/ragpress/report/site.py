@@ -1,0 +1,133 @@
+"""The pages written: beside the old report, then in its place, and only where something changed."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ragpress.build import chunk_sources, is_published, published_stamp, say, source_failure
+from ragpress.changes.showing import shorten
+from ragpress.errors import BuildError
+from ragpress.manifest import replace_file
+from ragpress.report.differences import paragraphs_of
+from ragpress.report.gathering import Report, gather
+from ragpress.report.pages import overview, source_page
+from ragpress.report.searching import search_data
+from ragpress.report.showing import KINDS, PARTING, bearing, cells_of, finalize, page_name, percent, pieces, plain_value
+from ragpress.repository import Repository, find_sources, fingerprint, tool_fingerprint, tree_stamp
+
+Say = Callable[[str], None]
+
+_HERE = Path(__file__).parent
+_STATIC = ("report.css", "report.js")
+_EXCERPT = 200  # characters of a hit
+
+
+def draw_report(repository: Repository, tell: Say = say) -> Path:
+    """Makes build/report/ and returns its first page. Nothing is written where nothing changed since.
+
+    Sources are chunked as far as they are not; the artifact is taken as it is. A source that cannot be read, and an
+    artifact that is missing or older than the chunks, are told and shown. Raises BuildError where the disk refuses.
+    """
+    found = find_sources(repository.sources)
+    chunk_sources(repository, found, tell)
+    target = repository.build / "report"
+    first = target / "index.html"
+    for item in found:
+        failure = source_failure(repository, item.source)
+        if failure is not None:
+            tell(str(failure))
+    mark, made_from = repository.build / "reported", _made_from(repository)
+    if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_stamp(target)):
+        return first
+    report = gather(repository, tell)
+    _write(target, dict(render(report)))
+    if not report.measured.failed:
+        replace_file(mark, fingerprint(made_from, tree_stamp(target)).encode())
+    return first
+
+
+def _made_from(repository: Repository) -> str:
+    """The fingerprint of all that decides a report."""
+    build = repository.build
+    folders = (build / "chunks", build / "documents", repository.golden, repository.artifact)
+    artifact = published_stamp(repository) if is_published(repository) else ""
+    names = [found.source for found in find_sources(repository.sources)]
+    looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
+    own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]
+    config = repr(repository.config)
+    return fingerprint(tool_fingerprint(), own, config, names, artifact, [tree_stamp(folder) for folder in folders])
+
+
+# -- the pages -------------------------------------------------------------------------------------------------------
+
+
+def render(report: Report) -> Iterator[tuple[str, bytes]]:
+    """Path below the report's folder and content of each of its files."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "bearing": bearing,
+        "cells": cells_of,
+        "page_name": page_name,
+        "paragraphs": PARTING.split,
+        "percent": percent,
+        "pieces": pieces,
+        "plain": plain_value,
+        "run_bearing": lambda runs: bearing("".join(run.text for run in runs)),
+        "run_paragraphs": paragraphs_of,
+        "short": lambda text: shorten(text, _EXCERPT),
+    }
+    environment.globals["KINDS"] = KINDS
+
+    def page(template: str, **values: Any) -> bytes:
+        return environment.get_template(template).render(**values).encode()
+
+    sources = report.sources
+    around = zip([None, *sources[:-1]], sources, [*sources[1:], None], strict=True)
+    pages = [source_page(one, before, after) for before, one, after in around]
+    yield "index.html", page("overview.html", root="", page=overview(report))
+    yield "retrieval.html", page("retrieval.html", root="", measured=report.measured, report=report)
+    yield "search.html", page("search.html", root="", pages=pages)
+    for one in pages:
+        yield one.link.page, page("source.html", root="../", page=one, report=report)
+    yield "search-data.js", search_data(report, pages).encode()
+    for name in _STATIC:
+        yield name, (_HERE / "static" / name).read_bytes()
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write(target: Path, files: dict[str, bytes]) -> None:
+    """The files as a whole in the place of the folder `target`. A kill leaves the old report, the new one, or none."""
+    staging, aside = target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
+    try:
+        for left in (staging, aside):
+            if left.exists():
+                shutil.rmtree(left)
+        for name, data in files.items():
+            path = staging / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if target.exists():
+            target.rename(aside)
+        staging.rename(target)
+        shutil.rmtree(aside, ignore_errors=True)  # where it stays, the next report removes it
+    except OSError as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise BuildError(
+            "disk", f"{target.name}/ cannot be written: {error.strerror}; make room or check the folder's rights"
+        ) from None
