@@ -51,10 +51,11 @@ class Numbers:
         return "\n".join(run for found in self._runs.values() for run in found)
 
     def take(self, key: str, least: int) -> bool:
-        """Takes out a number with these digits, of at least so many in all. Tells whether there was one."""
+        """Takes out the shortest number with these digits that has so many in all. Tells whether there is one."""
         found = self._runs.get(key, [])
-        place = next((place for place, written in enumerate(found) if len(_digits(written)) >= least), None)
-        if place is None:
+        sizes = [(len(_digits(written)), place) for place, written in enumerate(found)]
+        _, place = min((size for size in sizes if size[0] >= least), default=(0, -1))
+        if place < 0:
             return False
         del found[place]
         return True
