@@ -1,0 +1,60 @@
+"""Runs all benchmarks, or those named, and prints a line a measurement: `python -m benchmarks [NAME …] [--model GGUF]`.
+
+`embedding` takes a full-size nomic-bert-moe with random weights (`tests/gguf_maker.py` makes it here, a few minutes) and the
+offline model. Nothing else should run meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import builds, chunking, embedding, index, reading
+
+NAMES = ("reading", "chunking", "embedding", "index", "builds")
+
+
+def measurements(name: str, folder: Path, model: Path | None) -> Iterator[tuple[str, float, str]]:
+    """(what, figure, details) of one benchmark, in a scratch folder."""
+    if name == "reading":
+        yield from reading.run(folder)
+    elif name == "chunking":
+        yield from chunking.run()
+    elif name == "index":
+        yield from index.run(folder)
+    elif name == "builds":
+        yield from builds.run(folder)
+    else:
+        from ragpress.models import cache_folder
+        from ragpress.starter import make_starter
+
+        yield from embedding.run(model or full_size(folder), "nomic-embed-text-v2-moe")
+        yield from embedding.run(make_starter(cache_folder()), "multilingual-e5-small")
+
+
+def full_size(folder: Path) -> Path:
+    """A file of the size and kind of the hub's Q6_K, with random weights."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+    from gguf_maker import FULL, quantize, write_nomic, xlm_roberta
+
+    plain = write_nomic(folder / "full.gguf", FULL, xlm_roberta())
+    return quantize(plain, folder / "full-Q6_K.gguf", "Q6_K")
+
+
+def main() -> None:
+    """Prints what was measured as it is measured."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory, with references.")
+    options.add_argument("names", nargs="*", choices=[[], *NAMES], help=f"some of: {', '.join(NAMES)}")
+    options.add_argument("--model", type=Path, help="a full-size nomic GGUF; made here otherwise")
+    chosen = options.parse_args()
+    for name in chosen.names or NAMES:
+        with tempfile.TemporaryDirectory() as scratch:
+            for what, figure, details in measurements(name, Path(scratch), chosen.model):
+                print(f"{what}: {figure:.3g} ({details})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
