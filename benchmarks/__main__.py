@@ -1,7 +1,7 @@
 """Runs all benchmarks, or those named, and prints a line a measurement: `python -m benchmarks [NAME …] [--model GGUF]`.
 
-`embedding` takes a full-size nomic-bert-moe with random weights (`tests/gguf_maker.py` makes it here, a few minutes) and the
-offline model. Nothing else should run meanwhile.
+`embedding` takes the offline model and a full-size nomic-bert-moe with random weights, which `tests/gguf_maker.py`
+makes here in a few minutes. Nothing else should run meanwhile.
 """
 
 from __future__ import annotations
