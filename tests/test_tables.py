@@ -59,6 +59,23 @@ def test_a_title_too_long_to_repeat_is_a_paragraph() -> None:
     assert found[0].text == long.strip()
 
 
+def test_rows_of_facts_above_the_header_stay_rows() -> None:
+    table = read_table(
+        grid(
+            "Отчёт | | |",
+            "Дата: | 01.02.2024 | |",
+            "Склад: | север | |",
+            "Товар | Место | Число | Цена",
+            "Болт | А | 4 | 10",
+        )
+    )
+    assert [(unit.text, unit.headings) for unit in units(table)] == [
+        ("Дата:\n01.02.2024", ("Отчёт",)),
+        ("Склад:\nсевер", ("Отчёт",)),
+        ("Товар: Болт\nМесто: А\nЧисло: 4\nЦена: 10", ("Отчёт",)),
+    ]
+
+
 def test_a_lone_number_above_a_table_is_no_title() -> None:
     found = units(read_table(grid("7 | ", "Товар | Число", "Болт | 4")))
     assert [(unit.text, unit.headings) for unit in found] == [("7", ()), ("Товар: Болт\nЧисло: 4", ())]
@@ -80,6 +97,9 @@ def test_without_a_provable_header_values_stand_alone() -> None:
         ("q1 | q2", "10 | 20", "30 | 40"),  # identifiers over numbers
         ("نام شعبه | نشانی", "مرکزی | خیابان یکم", "شرق | خیابان دوم"),
         ("№ | Название", "первый | куб", "второй | шар"),
+        ("Показатель | 01.01.2023 | 01.02.2023", "Приход | 100 | 120", "Уход | 80 | 90"),  # dates over numbers
+        ("نام | ۱۴۰۱ | ۱۴۰۲", "الف | ۱۰ | ۲۰", "ب | ۳۰ | ۴۰"),
+        (" | Цена", "мел | 5", "доска | 7"),
     ],
 )
 def test_a_header_is_proven_by_what_sets_it_off(lines: tuple[str, ...]) -> None:
@@ -118,6 +138,14 @@ def test_groups_above_names_are_joined() -> None:
         inherited={2: (0,)},
     )
     assert read_table(merged).header == ("Город", "План / год", "План / месяц", "Факт / год", "Факт / месяц")
+    whole = grid("План | | Факт |", "год | месяц | год | месяц", "1 | 2 | 3 | 4", spans={1: (2, 1, 2, 1)})
+    assert read_table(whole).header == ("План / год", "План / месяц", "Факт / год", "Факт / месяц")
+    partly = grid(" | План | | ", "Город | год | месяц | Итог", "Тверь | 1 | 2 | 3", spans={1: (1, 2, 1, 1)})
+    assert read_table(partly).header == ("Город", "План / год", "План / месяц", "Итог")
+    single = grid(" | План | | ", "Город | год | месяц | день", "Тверь | 1 | 2 | 3", spans={1: (1, 3, 1, 1)})
+    assert read_table(single).header == ("Город", "План / год", "План / месяц", "План / день")
+    titled = grid("План по городам | | | ", "Город | год | месяц | день", "Тверь | 1 | 2 | 3", spans={1: (4, 1, 1, 1)})
+    assert read_table(titled).header == ("Город", "год", "месяц", "день")
     loose = grid(" | 2021 | | 2022 | ", "Город | план | факт | план | факт", "Тверь | 1 | 2 | 3 | 4")
     assert read_table(loose).header == ("Город", "2021 / план", "2021 / факт", "2022 / план", "2022 / факт")
 

@@ -14,6 +14,8 @@ from ragpress.text.questions import column_role
 
 SEARCHED = 40
 """Rows from the top among which a header may stand; forms have long preambles, nothing sane has longer ones."""
+PREFACE = 8
+"""Rows of several cells that may stand above a header, such as the facts at the head of a report."""
 SAMPLE = 200
 """Data rows looked at as evidence."""
 CELL_LIMIT = 120
@@ -21,7 +23,11 @@ CELL_LIMIT = 120
 NAME_WORDS = 6
 """A text of more words is no column's name."""
 
-_YEAR = re.compile(r"(?:1[34]|19|20)\d\d(?:[-/](?:\d\d|\d{4}))?(?: ?(?:г\.?|год|г\.г\.))?")
+_PERIOD = re.compile(
+    r"(?:1[34]|19|20)\d\d(?:[-/](?:\d\d|\d{4}))?(?: ?(?:г\.?|год|г\.г\.))?"  # a year or two
+    r"|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}:\d\d(?: ?[-–—] ?\d{1,2}:\d\d)?"  # a date, a time
+)
+_ASCII = str.maketrans("۰۱۲۳۴۵۶۷۸۹٠١٢٣٤٥٦٧٨٩", "01234567890123456789")
 _AMOUNT = re.compile(
     r"(?:(?:usd|eur|rub|руб\.?)\s?)?[-+~≈<>]?\d(?:[\d\s.,٬٫:/%()-]*[\d%)])?"
     r"\s?(?:[^\W\d_]{1,5}\.?|тысяч|миллион\w*|рублей|تومان|درصد|[^\w\s]{1,2})?"
@@ -43,20 +49,26 @@ class HeaderRows(NamedTuple):
 def find_header(rows: Sequence[Row]) -> HeaderRows | None:
     """The first row (or rows, where groups stand above names) that is provably a header, else None.
 
-    A lone title, or a row that fills at most half of the columns, may stand above it; a full row that is no header
-    ends the search.
+    Titles may stand above it, and a few rows that fill fewer columns than is usual; below such rows its cells must
+    mostly be known names of columns. A full row that is no header ends the search.
     """
     width = usual_width(rows)
+    above = 0
     for start in range(min(SEARCHED, len(rows) - 1)):
-        row = rows[start]
         depth = _depth(rows, start, width)
-        if depth and _provable(rows[start : start + depth], rows[start + depth :]):
+        head = rows[start : start + depth]
+        if depth and _provable(head, rows[start + depth :]) and (not above or _is_named(head)):
             return HeaderRows(start, depth)
-        if _covered(row) * 2 > width and len(row.filled()) > 1:
-            return None
-        if width == 1:
+        filled = len(rows[start].filled())
+        above += filled > 1
+        if filled >= width or above > PREFACE:
             return None
     return None
+
+
+def _is_named(head: Sequence[Row]) -> bool:
+    names = [name for name in join_header(head) if name]
+    return sum(is_name(name) or _is_period(name) for name in names) * 2 >= len(names)
 
 
 def usual_width(rows: Sequence[Row]) -> int:
@@ -106,12 +118,16 @@ def _groups(row: Row, below: Row) -> bool:
     """Whether `row` names groups of the columns that `below` names."""
     filled, names = row.filled(), below.filled()
     own = [column for column in names if column not in below.inherited]
-    if not own or any(kind(below.cells[column]) == "figure" and not _is_year(below.cells[column]) for column in own):
+    if not own or any(kind(below.cells[column]) == "figure" and not _is_period(below.cells[column]) for column in own):
         return False
     merged = [column for column in filled if row.span(column) > 1]
     if merged:
         covered = {inner for column in merged for inner in range(column, column + row.span(column))}
-        return len(covered) < max(len(row.cells), len(below.cells)) and all(column in covered for column in own)
+        wide = max(len(row.cells), len(below.cells))
+        if len(filled) == 1 and len(covered) * 2 > wide and (0 in covered or wide - 1 not in covered):
+            return False  # a title, at the side or centred
+        blank = {column for column in own if column >= len(row.cells) or not row.cells[column]}
+        return any(column in covered for column in own) and all(column in covered | blank for column in own)
     if any(below.inherited):
         return False
     gaps = [column for column in own if column >= len(row.cells) or not row.cells[column]]
@@ -122,10 +138,12 @@ def _candidate(rows: Sequence[Row], width: int) -> bool:
     """Cells mostly short, unique, non-empty strings, for most of the table's columns."""
     header = join_header(rows)
     texts = [text for text in header if text]
-    if not texts or len(texts) * 10 < max(len(header), width) * 6:
+    wide = max(len(header), width)
+    corner = len(texts) == wide - 1 and not header[0]  # above the names down the side there may be none
+    if not texts or (len(texts) * 10 < wide * 6 and not corner):
         return False
     short = sum(len(text) <= CELL_LIMIT for text in texts)
-    words = sum(kind(text) != "figure" or _is_year(text) for text in texts)
+    words = sum(kind(text) != "figure" or _is_period(text) for text in texts)
     return short * 10 >= len(texts) * 8 and words * 10 >= len(texts) * 6 and len(set(texts)) * 10 >= len(texts) * 6
 
 
@@ -153,8 +171,8 @@ def _evidence(name: str, values: Sequence[str]) -> float:
     kinds = [kind(value) for value in values]
     same = kinds.count(named) / len(kinds)
     if named == "figure":
-        years = sum(map(_is_year, values)) * 2 > len(values)
-        return 0.5 if _is_year(name) and not years else -1.0 if same > 0.5 else -0.5
+        periods = sum(map(_is_period, values)) * 2 > len(values)
+        return 0.5 if _is_period(name) and not periods else -1.0 if same > 0.5 else -0.5
     if named == "code" and same <= 0.4:
         return 1.0 if kinds.count("figure") > len(kinds) / 2 else 0.0
     if named == "code" or name in values:
@@ -186,8 +204,9 @@ def kind(text: str) -> str:
     return "text" if letters or text.strip() in ("№", "#") else "figure"
 
 
-def _is_year(text: str) -> bool:
-    return bool(_YEAR.fullmatch(text))
+def _is_period(text: str) -> bool:
+    """A year, date or time: figures that head columns as words do."""
+    return len(text) < 20 and bool(_PERIOD.fullmatch(text.translate(_ASCII)))
 
 
 def _covered(row: Row) -> int:
