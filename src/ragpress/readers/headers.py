@@ -142,6 +142,8 @@ def _candidate(rows: Sequence[Row], width: int) -> bool:
     corner = len(texts) == wide - 1 and not header[0]  # above the names down the side there may be none
     if not texts or (len(texts) * 10 < wide * 6 and not corner):
         return False
+    if all(kind(text) == "figure" for text in texts):
+        return False
     short = sum(len(text) <= CELL_LIMIT for text in texts)
     words = sum(kind(text) != "figure" or _is_period(text) for text in texts)
     return short * 10 >= len(texts) * 8 and words * 10 >= len(texts) * 6 and len(set(texts)) * 10 >= len(texts) * 6

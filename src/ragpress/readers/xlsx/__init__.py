@@ -11,7 +11,7 @@ from ragpress.errors import SourceError, message
 from ragpress.readers.package import Package, open_package
 from ragpress.readers.tables import Row, Table, one_line, table_units
 from ragpress.readers.xlsx.assembly import find_tables
-from ragpress.readers.xlsx.drawings import Floating, drawing_texts, embedded_texts, print_lines
+from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
 from ragpress.readers.xlsx.regions import Proven
 from ragpress.readers.xlsx.sheet import Book, SheetContent, add_filter, area, read_sheet
@@ -209,4 +209,4 @@ def _first_row(table: Table) -> int:
     return min(row.place for row in rows)
 
 
-__all__ = ["embedded_texts", "is_default_name", "read_xlsx"]
+__all__ = ["is_default_name", "read_xlsx"]
