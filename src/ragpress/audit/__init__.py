@@ -42,9 +42,12 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int]
 
 
-def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Config) -> Account:
-    """Compares the bytes of a source with the chunks that were made of it. Raises SourceError for unreadable bytes."""
-    suffix = PurePosixPath(document.source).suffix.lower()
+def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Config, suffix: str = "") -> Account:
+    """Compares the bytes of a source with the chunks that were made of it. Raises SourceError for unreadable bytes.
+
+    `suffix` is what the bytes are where that is not the source's own.
+    """
+    suffix = suffix or PurePosixPath(document.source).suffix.lower()
     seen, plain = _see(data, document.source, suffix)
     spared = [entry for entry in document.left_out if _is_justified(entry, config)]
     for entry in spared:

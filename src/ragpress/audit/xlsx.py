@@ -22,6 +22,9 @@ from ragpress.text import normalize
 
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})", re.IGNORECASE)
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_BARE_CELL = re.compile(rb'<c r="[A-Z]+[0-9]+"[^<>]*(?:/>|></c>)')
+_BARE_ROW = re.compile(rb'<row r="[0-9]+"(?:(?!hidden)[^<>])*(?:/>|></row>)')
+_UNNUMBERED = re.compile(rb'<(?:c|row)(?! r="[A-Z0-9]+")[ />]|<!(?:--|\[CDATA)')
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BUILT_IN = {
     **dict.fromkeys((1, 3, 37, 38), "#,##0"),
@@ -184,6 +187,8 @@ def _elements(parts: Parts, name: str, *tags: str) -> Iterator[Element]:
     data = parts.transitional(name)
     if not data:
         return
+    if not _UNNUMBERED.search(data):  # some sheets have a million cells and rows with nothing but a style
+        data = _BARE_ROW.sub(b"", _BARE_CELL.sub(b"", data))
     events = etree.iterparse(io.BytesIO(data), tag=[S + tag for tag in tags], **SAFE)
     for number, (_, element) in enumerate(events):
         yield element
@@ -199,14 +204,8 @@ def _is_on(value: str | None) -> bool:
 def _cells(row: Element, book: _Book) -> Iterator[_Value]:
     """The cells of a row that have a value."""
     column = 0
-    passed = ""
     for cell in row.iterchildren(S + "c"):
-        reference = cell.get("r") or ""
-        if not len(cell) and reference:  # a style alone; a sheet may have a million of these
-            passed = reference
-            continue
-        column = _place(reference, _place(passed, column - 1))
-        passed = ""
+        column = _place(cell.get("r") or "", column)
         text, kind = _stored(cell, book)
         if text:
             style = cell.get("s") or "0"
