@@ -11,13 +11,14 @@ import pytest
 
 from docx_maker import docx, heading, p, styled
 from ragpress.errors import BuildError
+from ragpress.history import files_at
 from ragpress.repository import open_repository
 from ragpress.review import accept, check_goldens
 from repository_maker import build, environment, failing, make_repository, run, write_source
 
 SENTENCES = [f"Абзац {number}: в этом предложении сказано, что бывает в случае {number}." for number in range(1, 9)]
 PARAGRAPHS = [" ".join(SENTENCES[number:] + SENTENCES[:number]) for number in range(8)]
-CLINIC = "# Клиника\n\n## Приём\n\n" + "\n\n".join(PARAGRAPHS) + "\n\n## Оплата\n\nКартой или наличными.\n"
+CLINIC = "# Клиника\n\n## Приём\n\n" + "\n\n".join(PARAGRAPHS) + "\n\n## Оплата\n\nКартой или наличными.\n\n## Пусто\n"
 INSURANCE = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، پلاک ۱۲.\n\n## تماس\n\nبا شمارهٔ ۱۲۳ تماس بگیرید.\n"
 NEW = "Новый абзац о том, что теперь принимают и по субботам, если записаться заранее. " * 4
 
@@ -102,7 +103,9 @@ def test_a_paragraph_put_into_a_document_changes_the_lines_that_it_must_in_the_g
 
 
 def test_golden_tells_what_changed_accept_agrees_and_golden_is_content(repository: Path) -> None:
-    assert "all goldens match" in build(repository, "golden")
+    told: list[str] = []
+    check_goldens(open_repository(repository), told.append)
+    assert told == ["ragpress: all goldens match"]
     write_source(repository, "fa/بیمه.md", INSURANCE.replace("پلاک ۱۲", "پلاک ۲۱"))
     write_source(repository, "new.md", "# Новое\n\n## Раздел\n\nНовый текст.\n")
     (repository / "sources" / "clinic.docx").unlink()
@@ -117,8 +120,7 @@ def test_golden_tells_what_changed_accept_agrees_and_golden_is_content(repositor
     for line in ("wrote golden/new.md.txt", "wrote golden/fa/بیمه.md.txt", "deleted golden/clinic.docx.txt"):
         assert f"{line}\n" in accepted
     assert "wrote golden/clinic.md.txt" not in accepted
-    assert "all goldens match" in build(repository, "golden")
-    assert "all goldens match already" in build(repository, "accept")
+    assert accept_now(repository) == ["ragpress: all goldens match already"]
 
 
 @pytest.mark.parametrize(
@@ -182,12 +184,9 @@ def test_accept_refuses_where_nobody_reads_the_changes(
 
 
 def test_messages_are_locked_without_the_numbers_of_their_lines(repository: Path) -> None:
-    text = CLINIC + "\n## Пусто\n"
-    write_source(repository, "clinic.md", text)
-    build(repository, "accept")
     before = golden(repository, "clinic.md").read_text(encoding="utf-8")
     assert "\n▲ warning: there is no text under «Пусто»" in before
-    write_source(repository, "clinic.md", text.replace("# Клиника\n", "# Клиника\n\n\n\n"))
+    write_source(repository, "clinic.md", CLINIC.replace("# Клиника\n", "# Клиника\n\n\n\n"))
     build(repository, "accept")
     after = golden(repository, "clinic.md").read_text(encoding="utf-8")
     assert after.split("\n")[1:] == before.split("\n")[1:]  # the place of the first chunk alone is absolute
@@ -245,7 +244,7 @@ def test_a_repository_below_the_root_of_a_git_repository_is_compared_with_its_ow
 def test_a_revision_without_goldens_has_none_and_an_unknown_one_is_an_error(repository: Path) -> None:
     git(repository, "rm", "-q", "-r", "--cached", "golden")
     git(repository, "commit", "-q", "-m", "none")
-    assert "clinic.md: new, 9 chunks\n" in diff(repository, "HEAD")
+    assert "clinic.md: new, 9 chunks, 1 message\n" in diff(repository, "HEAD")
     for revision in ("no-such-branch", "--output=x", "HEAD:golden", ""):
         done = run(repository, "ragpress.cli", "diff", "--", revision)
         if revision:
@@ -254,6 +253,17 @@ def test_a_revision_without_goldens_has_none_and_an_unknown_one_is_an_error(repo
             assert done.stderr.count("\n") == 1
         else:
             assert done.returncode == 0
+
+
+def test_where_there_is_no_git_or_no_git_repository_the_error_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(BuildError, match="not a git repository"):
+        files_at(tmp_path, "main", "golden", ".txt")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BuildError, match="git is not installed"):
+        files_at(tmp_path, "main", "golden", ".txt")
 
 
 def test_diff_says_that_a_source_was_edited_since_the_build_or_could_not_be_read(repository: Path) -> None:
