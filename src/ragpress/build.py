@@ -16,9 +16,13 @@ from pathlib import Path
 
 import msgspec
 
+from ragpress.captions.document import Use, file_sha256
+from ragpress.captions.store import read_captions
 from ragpress.choice import allowed, sticky_name
+from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.golden import remove_empty_parents
+from ragpress.jobs import Compiled, Failure, Job, Outcome
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
 from ragpress.models import known_model, tokenizer_file
 from ragpress.records import Chunk, DocumentEntry
@@ -246,9 +250,18 @@ def published_stamp(repository: Repository) -> str:
     """Over all that decides the artifact, and the artifact's files as they stand. Raises OSError before a merge."""
     config = repository.config
     own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
-    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, config.reproducible)
+    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, _engine(config))
     merged = (repository.build / "merged" / "stamp").read_text()
     return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
+
+
+def _engine(config: Config) -> str:
+    """What the vectors must be made by, if not by anything: loads llama.cpp where the settings ask for it."""
+    if not config.reproducible:
+        return ""
+    from ragpress.engine import engine
+
+    return engine()
 
 
 def is_published(repository: Repository) -> bool:

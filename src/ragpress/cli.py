@@ -80,6 +80,23 @@ def parser() -> argparse.ArgumentParser:
     use = actions.add_parser("use", help="use this model from the next build on")
     use.add_argument("name", metavar="NAME", help="`model` or `offline_model` of the settings")
     actions.add_parser("lock", help="accept the model's file as it is now into model.lock.json")
+
+    seed = commands.add_parser(
+        "seed",
+        help="take the vectors of a published artifact",
+        description="Verifies an artifact and puts its vectors into the vector cache, so that the next build embeds"
+        " only the texts that it does not hold. The setting `seed` does the same in a build.",
+    )
+    seed.add_argument("path", metavar="PATH", type=Path, help="its folder, or the archive that `doit pack` made")
+
+    cache = commands.add_parser("cache", help="say how large the vector cache is and how much of it is used")
+    cache.add_argument("--prune", action="store_true", help="drop the vectors that the last build does not use")
+    cache.add_argument(
+        "--max-megabytes",
+        metavar="N",
+        type=_natural,
+        help="with --prune: drop the oldest of them until the cache is no larger (default: all of them)",
+    )
     return top
 
 
@@ -102,7 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # the same bytes under every locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    options = parser().parse_args(arguments)
+    top = parser()
+    options = top.parse_args(arguments)
+    if options.command == "cache" and options.max_megabytes is not None and not options.prune:
+        top.error("--max-megabytes says how much to prune; give --prune as well")
     try:
         status = _run(options)
         sys.stdout.flush()
@@ -129,6 +149,8 @@ def _run(options: argparse.Namespace) -> int:
         "eval": commands.evaluate,
         "verify": commands.verify,
         "model": commands.model,
+        "seed": commands.seed,
+        "cache": commands.cache,
     }
     return run[options.command](options)
 

@@ -237,6 +237,36 @@ def model(options: argparse.Namespace) -> int:
     return 0
 
 
+# -- seed, cache -----------------------------------------------------------------------------------------------------
+
+
+def seed(options: argparse.Namespace) -> int:
+    """Puts an artifact's vectors into the cache of the repository in the working folder."""
+    from ragpress.build import build_lock, say
+    from ragpress.repository import open_repository
+    from ragpress.seed import seed_cache
+
+    repository = open_repository(Path.cwd())
+    with build_lock(repository):
+        seed_cache(repository, options.path, say)
+    return 0
+
+
+def cache(options: argparse.Namespace) -> int:
+    """Says what is in the vector cache of the repository in the working folder, or drops what is unused."""
+    from ragpress.build import build_lock, say
+    from ragpress.cache import describe, prune
+    from ragpress.repository import open_repository
+
+    repository = open_repository(Path.cwd())
+    with build_lock(repository):
+        if options.prune:
+            print(prune(repository, (options.max_megabytes or 0) * 10**6, say))
+        else:
+            print(describe(repository, say))
+    return 0
+
+
 # -- init ------------------------------------------------------------------------------------------------------------
 
 

@@ -49,6 +49,7 @@ CODES: dict[str, str] = {
     "no-sources": "there is nothing to build",
     "retrieval": "the right chunks are found worse",
     "revision": "a git revision cannot be read",
+    "seed": "an artifact that vectors cannot be taken from",
 }
 """Code to what it stands for. A stage that needs a new one adds it here, in the fitting group."""
 

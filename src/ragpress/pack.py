@@ -117,6 +117,15 @@ def unpack(archive: Path, folder: Path, limit: int = LIMIT) -> Manifest:
     return manifest
 
 
+def read_packed(archive: Path) -> Manifest:
+    """index.json of an archive that `pack` wrote, where it stands first. Raises ArtifactError."""
+    try:
+        with archive.open("rb") as file, _damage_named(archive):
+            return _read_index(_Members(file, archive.name))[1]
+    except OSError as error:
+        raise _wrong(archive.name, f"it cannot be read: {error.strerror or error}") from None
+
+
 @contextmanager
 def _damage_named(archive: Path) -> Iterator[None]:
     try:
@@ -166,12 +175,16 @@ class _Members:
         return data
 
 
-def _extract(members: _Members, staging: Path, limit: int) -> Manifest:
+def _read_index(members: _Members) -> tuple[bytes, Manifest]:
     name, size = members.next()
     if name != INDEX or size > _INDEX_LIMIT:
         raise _wrong(members.name, f"it does not begin with {INDEX}")
     index = b"".join(members.read(size))
-    manifest = decode_manifest(index, members.name)
+    return index, decode_manifest(index, members.name)
+
+
+def _extract(members: _Members, staging: Path, limit: int) -> Manifest:
+    index, manifest = _read_index(members)
     whole = sum(record.size for record in manifest.files.values())
     if whole > limit:
         raise _wrong(members.name, f"it would unfold to {whole} bytes, {limit} are allowed")

@@ -15,6 +15,7 @@ from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_d
 from ragpress.models import ModelFile, known_model, locked_file, resolve, tokenizer_file
 from ragpress.progress import progress
 from ragpress.repository import Repository
+from ragpress.seed import SeedSetting
 from ragpress.vectors import VectorCache, vector_keys
 from ragpress.writing import write_artifact
 
@@ -40,10 +41,13 @@ def embed(repository: Repository, tell: Say = say) -> None:
 
 
 def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], tell: Say) -> ModelFile:
-    file = _locked_model(repository, cache, names)
-    if file is None:
-        file = resolve(repository.config, repository.root, sticky=sticky_name(repository), announce=tell)
-        embed_missing(repository, cache, names, file, tell)
+    seed = SeedSetting(repository, tell)
+    sticky = sticky_name(repository) or seed.choose_model()
+    file = _locked_model(repository, sticky)
+    if file is None or _lacks(repository, cache, names, file, seed):
+        file = resolve(repository.config, repository.root, sticky=sticky, announce=tell)
+        if not repository.config.seed or _lacks(repository, cache, names, file, seed):
+            embed_missing(repository, cache, names, file, tell)
     before = artifact_choice(repository)
     if before is not None and before.name != file.model.name:
         tell(
@@ -55,19 +59,32 @@ def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], te
     return file
 
 
-def _locked_model(repository: Repository, cache: VectorCache, names: dict[str, str]) -> ModelFile | None:
-    """The configured model by its lock alone, where it is in use and no text needs a vector: no network then."""
+def _locked_model(repository: Repository, sticky: str | None) -> ModelFile | None:
+    """The configured model by its lock alone, where it is in use: enough, offline too, where no text needs a vector."""
     config = repository.config
     locked = read_lock(repository.root).get(config.model)
-    if (
-        locked is None
-        or config.model_path
-        or config.reproducible
-        or sticky_name(repository) not in {None, config.model}
-    ):
+    if locked is None or config.model_path or sticky not in {None, config.model}:
         return None
-    file = locked_file(config, locked)
-    return None if cache.missing(vector_keys(file, names)) else file
+    return locked_file(config, locked)
+
+
+def _lacks(
+    repository: Repository, cache: VectorCache, names: dict[str, str], file: ModelFile, seed: SeedSetting
+) -> bool:
+    """Whether a text has no vector, also once the seed's have been taken."""
+    keys = vector_keys(file, names)
+    if not _absent(repository, cache, keys):
+        return False
+    return not seed.fill(cache, file) or bool(_absent(repository, cache, keys))
+
+
+def _absent(repository: Repository, cache: VectorCache, keys: list[bytes]) -> list[int]:
+    """Positions of the keys that a vector has to be made for."""
+    if repository.config.reproducible:
+        from ragpress.engine import engine
+
+        return cache.missing(keys, engine())
+    return cache.missing(keys)
 
 
 def embed_missing(
@@ -76,12 +93,7 @@ def embed_missing(
     """Puts the vectors that the cache lacks into it; `names` are the texts with their chunks' ids, for messages."""
     texts = list(names)
     keys = vector_keys(file, texts)
-    if repository.config.reproducible:
-        from ragpress.engine import engine
-
-        absent = cache.missing(keys, engine())
-    else:
-        absent = cache.missing(keys)
+    absent = _absent(repository, cache, keys)
     if not absent:
         return
     from ragpress.embedding import Embedder

@@ -37,6 +37,7 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_FORMAT};
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS engines (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS seeds (stamp TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
     engine INTEGER NOT NULL, checksum INTEGER NOT NULL, vector BLOB NOT NULL
@@ -125,11 +126,33 @@ class VectorCache:
         return self._guarded(read)
 
     def engines(self, keys: Sequence[bytes]) -> tuple[str, ...]:
-        """The engines that made these vectors, sorted."""
-        return self._guarded(lambda: tuple(sorted({made_by for _, made_by, _ in self._rows(keys)})))
+        """The engines that made these vectors, sorted; all of those of an artifact that they were taken from."""
+
+        def read() -> tuple[str, ...]:
+            names = {made_by for _, made_by, _ in self._rows(keys)}
+            return tuple(sorted({name for several in names for name in several.split("\n")}))
+
+        return self._guarded(read)
+
+    def has_taken(self, seed: str) -> bool:
+        """Whether all vectors of this artifact were put in, and none was removed since."""
+        return self._guarded(
+            lambda: self._database.execute("SELECT 1 FROM seeds WHERE stamp = ?", (seed,)).fetchone() is not None
+        )
+
+    def note_taken(self, seed: str) -> None:
+        """Keeps in mind that all vectors of this artifact are in."""
+        self._guarded(
+            lambda: self._transaction(
+                lambda database: database.execute("INSERT OR IGNORE INTO seeds VALUES (?)", (seed,))
+            )
+        )
 
     def put_many(self, vectors: Iterable[tuple[bytes, npt.NDArray[np.floating]]], engine: str) -> None:
-        """Adds vectors of shape (dimensions,), or replaces them, in one transaction."""
+        """Adds vectors of shape (dimensions,), or replaces them, in one transaction.
+
+        `engine` names what made them; several names, a line each, where it was one of these.
+        """
         rows = [(key, vector.astype("<f2").tobytes()) for key, vector in vectors]
 
         def write(database: sqlite3.Connection) -> None:
@@ -161,12 +184,18 @@ class VectorCache:
                 doomed.append((number,))
                 excess -= size + 80  # the key twice, and the row's own bytes
             database.executemany("DELETE FROM vectors WHERE id = ?", doomed)
+            if doomed:
+                database.execute("DELETE FROM seeds")
             return len(doomed)
 
         removed = self._guarded(lambda: self._transaction(remove))
         # as a script, because execute() takes a single step, which gives back a single page
         self._guarded(lambda: self._database.executescript("PRAGMA incremental_vacuum"))
         return removed
+
+    def count(self) -> int:
+        """The number of vectors."""
+        return self._guarded(lambda: int(self._database.execute("SELECT count(*) FROM vectors").fetchone()[0]))
 
     def size(self) -> int:
         """Bytes that the cache takes, without what pruning gave free."""
@@ -232,7 +261,7 @@ class VectorCache:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if not tables:
             database.executescript(_SCHEMA)
-        elif (application, version) != (_APPLICATION, _FORMAT) or not tables >= {"engines", "vectors"}:
+        elif (application, version) != (_APPLICATION, _FORMAT) or not tables >= {"engines", "seeds", "vectors"}:
             raise _ForeignFileError("it is not a vector cache of this version")
 
     def _disconnect(self) -> None:
