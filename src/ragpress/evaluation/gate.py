@@ -11,6 +11,7 @@ import msgspec
 from ragpress.build import is_published, say
 from ragpress.changes.showing import plural
 from ragpress.choice import artifact_choice
+from ragpress.config import Config
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
 from ragpress.evaluation.measuring import DEPTH, Figures, Result, evaluate_artifact, figures
@@ -66,23 +67,14 @@ def check_retrieval(repository: Repository, tell: Say = say) -> None:
 
     Raises BuildError where hit@5 is below min_hit_at_5, or hit@5 or MRR@10 fell by more than max_hit_drop.
     """
-    config = repository.config
+    golden = repository.config.golden
     if not _has_questions(repository):
-        tell(f"ragpress: there is no {config.golden}/{QUESTIONS}; write questions into it to have retrieval measured")
+        tell(f"ragpress: there is no {golden}/{QUESTIONS}; write questions into it to have retrieval measured")
         return
-    name, results = evaluate_repository(repository, tell)
+    model, results = evaluate_repository(repository, tell)
     for line in table(results):
         tell(line)
-    records = read_records(repository)
-    failures = _below_minimum(repository, results, tell)
-    if name in records:
-        failures += _dropped(repository, compare(records[name], results), tell)
-    else:
-        tell(_no_record(repository, records, name))
-    if failures:
-        raise BuildError(
-            "retrieval", f"{'; '.join(failures)}; mend what the questions above should find, or the questions"
-        )
+    decide(repository.config, read_records(repository), model, results, tell)
 
 
 def accept_retrieval(repository: Repository, tell: Say = say) -> None:
@@ -97,11 +89,8 @@ def accept_retrieval(repository: Repository, tell: Say = say) -> None:
         records = read_records(repository)
     except BuildError:
         records = {}  # damaged: this is what writes it anew
-    name, results = evaluate_repository(repository, tell)
-    kept = {one.result.case.place: one.now for one in compare(records[name], results)} if name in records else {}
-    ranks = [kept.get(result.case.place, result.rank) for result in results]
-    records[name] = Record(figures(ranks), dict(sorted(zip(labels(results), ranks, strict=True))))
-    data = encode_records(records)
+    model, results = evaluate_repository(repository, tell)
+    data = encode_records(updated(records, model, results))
     target = repository.golden / RECORD
     if not target.is_file() or target.read_bytes() != data:
         replace_file(target, data)
@@ -122,6 +111,27 @@ def evaluate_repository(repository: Repository, tell: Say = say) -> tuple[str, t
 
 
 # -- comparing -------------------------------------------------------------------------------------------------------
+
+
+def decide(config: Config, records: Records, model: str, results: Sequence[Result], tell: Say) -> None:
+    """Tells what got worse than recorded. Raises BuildError where that, or hit@5, is worse than the settings allow."""
+    failures = _below_minimum(config, results, tell)
+    if model in records:
+        failures += _dropped(config, compare(records[model], results), tell)
+    else:
+        tell(_no_record(config, records, model))
+    if failures:
+        raise BuildError(
+            "retrieval", f"{'; '.join(failures)}; mend what the questions above should find, or the questions"
+        )
+
+
+def updated(records: Records, model: str, results: Sequence[Result]) -> Records:
+    """The records with these results in the place of the model's old ones; what is only a tie stays as it was."""
+    kept = {one.result.case.place: one.now for one in compare(records[model], results)} if model in records else {}
+    ranks = [kept.get(result.case.place, result.rank) for result in results]
+    record = Record(figures(ranks), dict(sorted(zip(labels(results), ranks, strict=True))))
+    return {**records, model: record}
 
 
 def labels(results: Sequence[Result]) -> list[str]:
@@ -155,8 +165,8 @@ def _level(result: Result, before: int | None) -> int | None:
     return before if abs(hits[before - 1].score - hits[now - 1].score) <= TIE else now
 
 
-def _below_minimum(repository: Repository, results: Sequence[Result], tell: Say) -> list[str]:
-    least = repository.config.min_hit_at_5
+def _below_minimum(config: Config, results: Sequence[Result], tell: Say) -> list[str]:
+    least = config.min_hit_at_5
     found = figures([result.rank for result in results]).hit_at_5
     if found >= least - _LITTLE:
         return []
@@ -165,17 +175,17 @@ def _below_minimum(repository: Repository, results: Sequence[Result], tell: Say)
     return [f"hit@5 is {found:.4f}, below min_hit_at_5 = {least}"]
 
 
-def _dropped(repository: Repository, compared: Sequence[Compared], tell: Say) -> list[str]:
+def _dropped(config: Config, compared: Sequence[Compared], tell: Say) -> list[str]:
     if not compared:
         return []
-    allowed = repository.config.max_hit_drop
+    allowed = config.max_hit_drop
     worse = [one for one in compared if one.is_worse]
     for one in worse:
         _tell_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", tell)
     before, now = figures([one.before for one in compared]), figures([one.now for one in compared])
     better = sum(one.is_better for one in compared)
     tell(
-        f"ragpress: against {repository.config.golden}/{RECORD}: {plural(len(worse), 'question', 'questions')} worse,"
+        f"ragpress: against {config.golden}/{RECORD}: {plural(len(worse), 'question', 'questions')} worse,"
         f" {better} better, hit@5 {before.hit_at_5:.4f} → {now.hit_at_5:.4f},"
         f" MRR@10 {before.mrr_at_10:.4f} → {now.mrr_at_10:.4f}"
     )
@@ -193,12 +203,12 @@ def _tell_found(result: Result, what: str, tell: Say) -> None:
         tell(line)
 
 
-def _no_record(repository: Repository, records: Records, name: str) -> str:
-    path = f"{repository.config.golden}/{RECORD}"
+def _no_record(config: Config, records: Records, model: str) -> str:
+    path = f"{config.golden}/{RECORD}"
     if not records:
         return f"ragpress: there are no figures to compare with; `doit accept` records these in {path}"
     return (
-        f"ragpress: {path} has figures of {', '.join(records)}, which those of {name} cannot be compared with;"
+        f"ragpress: {path} has figures of {', '.join(records)}, which those of {model} cannot be compared with;"
         " `doit accept` records these beside them"
     )
 

@@ -125,12 +125,14 @@ def _rank(case: Case, hits: Sequence[Hit]) -> int | None:
 
 
 def language(question: str) -> str:
-    """`fa` or `ru` by the script of most letters, else `other`."""
-    letters = sum(letter.isalpha() for letter in question)
-    for name, script in (("fa", _ARABIC), ("ru", _CYRILLIC)):
-        if 2 * len(script.findall(question)) > letters:
-            return name
-    return "other"
+    """`fa` or `ru` by the script, Arabic or Cyrillic, that has more letters; Latin names among them do not count.
+
+    `other` where neither has one.
+    """
+    persian, russian = (len(script.findall(question)) for script in (_ARABIC, _CYRILLIC))
+    if persian == russian == 0:
+        return "other"
+    return "fa" if persian > russian else "ru"
 
 
 def by_language(results: Sequence[Result]) -> dict[str, Figures]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 import numpy as np
 
-from ragpress.build import say, source_jobs
+from ragpress.build import compiled, say
 from ragpress.choice import sticky_name
 from ragpress.config import Config, parse_config
 from ragpress.embedding import Embedder
@@ -19,13 +19,13 @@ from ragpress.evaluation.cases import Case
 from ragpress.evaluation.measuring import DEPTH, Figures, ask, figures, judge
 from ragpress.evaluation.tables import HEADS, aligned, cells
 from ragpress.index import Vector
+from ragpress.jobs import Compiled
 from ragpress.models import ModelFile, resolve
 from ragpress.publish import embed_missing
 from ragpress.records import Chunk, Hit
 from ragpress.repository import Repository, find_sources
 from ragpress.text import normalize
 from ragpress.vectors import Stored, VectorCache, vector_keys
-from ragpress.worker import Compiled, compile_sources
 
 Say = Callable[[str], None]
 Setting = int | bool | str
@@ -113,7 +113,7 @@ def sweep(
 
 
 def _chunks(repository: Repository, tell: Say) -> Iterator[Chunk]:
-    for outcome in compile_sources(source_jobs(repository, find_sources(repository.sources))):
+    for _, outcome in compiled(repository, find_sources(repository.sources), tell):
         if isinstance(outcome, Compiled):
             yield from outcome.chunks
         elif repository.config.on_error == "skip":
