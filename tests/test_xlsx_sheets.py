@@ -168,10 +168,19 @@ def test_a_header_above_a_blank_row_heads_what_follows() -> None:
     assert texts(read(make_xlsx({"А": rows(grid)}))) == ["Имя: Мост\nЧисло: 1", "Имя: Брод\nЧисло: 2"]
 
 
-def test_a_sheet_without_data_rows_keeps_its_words_and_says_so() -> None:
+def test_a_sheet_without_data_rows_is_left_out_and_its_words_are_told() -> None:
     document = read(make_xlsx({"А": rows([["Имя", "Число"]]), "Б": TABLE}))
-    assert document.units[0].text == "Имя\nЧисло"
-    assert "sheet «А» has no data rows" in said(document)
+    assert {unit.section for unit in document.units} == {"Б"}
+    assert "sheet «А» has no data rows and is left out: «Имя Число»" in said(document)
+    assert [entry.text for entry in document.left_out] == ["Имя\nЧисло"]
+
+
+def test_a_sheet_of_one_row_is_kept_where_it_says_something_or_there_is_nothing_else() -> None:
+    note = "Цены действуют до конца года и не являются публичной офертой."
+    assert note in [unit.text for unit in read(make_xlsx({"А": rows([[note]]), "Б": TABLE})).units]
+    alone = read(make_xlsx({"А": rows([["Имя", "Число"]])}))
+    assert alone.units[0].text == "Имя\nЧисло"
+    assert "there is nothing else" in said(alone)
 
 
 def test_a_workbook_without_a_visible_word_is_empty() -> None:

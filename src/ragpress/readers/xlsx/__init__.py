@@ -19,12 +19,14 @@ from ragpress.readers.xlsx.stream import child, local
 from ragpress.readers.xlsx.strings import shared_strings
 from ragpress.readers.xlsx.styles import read_styles
 from ragpress.readers.xlsx.workbook import SheetEntry, read_workbook
-from ragpress.records import Document, Locator, Message, Severity, Unit
+from ragpress.records import Document, LeftOut, Locator, Message, Severity, Unit
 from ragpress.text import normalize
 
 _DEFAULT_NAME = re.compile(
     r"(?:work)?sheet|лист|аркуш|برگه|کاربرگ|شیت|ورقه?|صفحه|tabelle|feuil|hoja|foglio|sayfa|工作表", re.IGNORECASE
 )
+
+_NAME = 40  # characters of a column's name or a leftover; a longer text says something
 
 
 def read_xlsx(data: bytes, source: str, config: Config) -> Document:
@@ -53,6 +55,7 @@ class _Reader:
         self.messages: list[Message] = []
         self.sections = 0
         self.printed: set[str] = set()
+        self.left_out: list[LeftOut] = []
 
     def read(self) -> Document:
         workbook = read_workbook(self.package)
@@ -62,9 +65,14 @@ class _Reader:
             workbook.date1904,
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
+        dead: list[Unit] = []
         for sheet in workbook.sheets:
             if not sheet.hidden:
-                self._sheet(sheet, book)
+                begin = len(self.units)
+                if self._sheet(sheet, book):
+                    dead += self.units[begin:]
+                    del self.units[begin:]
+        self._bury(dead)
         if hidden:
             self._say("info", "left-out", f"hidden sheets left out: {len(hidden)} ({', '.join(hidden)})")
         if not self.units:
@@ -72,19 +80,38 @@ class _Reader:
             raise SourceError("empty-source", f"{found}; fill it in or remove the file", self.source)
         messages = (*self.package.messages, *self.messages)
         return Document(
-            source=self.source, title=PurePosixPath(self.source).stem, units=tuple(self.units), messages=messages
+            source=self.source,
+            title=PurePosixPath(self.source).stem,
+            units=tuple(self.units),
+            messages=messages,
+            left_out=tuple(self.left_out),
         )
 
     def _say(self, severity: Severity, code: str, text: str, place: Locator | None = None) -> None:
         self.messages.append(message(severity, code, text, self.source, place))
 
-    def _sheet(self, sheet: SheetEntry, book: Book) -> None:
+    def _bury(self, dead: list[Unit]) -> None:
+        """Leaves out the sheets without data rows, unless the workbook has no others."""
+        if not self.units:
+            self.units = dead
+        for unit in dead:
+            what = f"sheet «{unit.section}» has no data rows"
+            if self.units is dead:
+                self._say(
+                    "info", "empty-section", f"{what}; its words are kept, for there is nothing else", unit.locator
+                )
+            else:
+                self._say("info", "empty-section", f"{what} and is left out: «{one_line(unit.text)}»", unit.locator)
+                self.left_out.append(LeftOut("empty-section", unit.text, unit.locator))
+
+    def _sheet(self, sheet: SheetEntry, book: Book) -> bool:
+        """Reads a sheet. Returns whether it is dead: a row of names or a leftover, and nothing else."""
         if not sheet.part:
             self._say("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file anew")
-            return
+            return False
         if sheet.kind != "worksheet":
             self._chart_sheet(sheet)
-            return
+            return False
         content = read_sheet(self.package, sheet.part, book)
         proven = self._tables(sheet, content)
         seen = see(content)
@@ -93,10 +120,11 @@ class _Reader:
         regions.sort(key=lambda region: region.row)  # stable: side by side stays in order
         for region in regions:
             self._region(sheet, region)
-        if len(seen.rows) == 1:
-            self._say("info", "empty-section", f"sheet «{sheet.name}» has no data rows; its words are a paragraph")
+        before = len(self.units)
         self._around(sheet, content, seen)
         self._report(sheet, content, seen)
+        names = all(len(text) <= _NAME for row in seen.rows for text in row.texts.values())
+        return len(seen.rows) == len(regions) == 1 and names and len(self.units) == before
 
     def _region(self, sheet: SheetEntry, region: _Region) -> None:
         name = normalize(one_line(sheet.name))
