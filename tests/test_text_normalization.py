@@ -132,3 +132,7 @@ def test_megabytes_are_normalized_in_well_under_a_second() -> None:
     begin = time.perf_counter()
     normalize(text)
     assert time.perf_counter() - begin < 1.5
+
+
+def test_half_a_surrogate_pair_becomes_the_replacement_character() -> None:
+    assert normalize("а\ud83dб") == "а\ufffdб"

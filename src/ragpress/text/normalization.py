@@ -30,7 +30,8 @@ def _letters_of_forms() -> dict[str, str]:
 
 _FORMS = _letters_of_forms()
 _PHRASES = "\ufdfa\ufdfb\ufdfc"  # signs that stand for words of their own, the rial sign among them
-_FOREIGN = re.compile(f"(?<!\\S){TATWEEL}+(?!\\S)|[{TATWEEL}{_UNREAD}{''.join(_FORMS)}]")
+_HALVES = "\ud800-\udfff"  # of a surrogate pair: no character alone, and no file could hold them
+_FOREIGN = re.compile(f"(?<!\\S){TATWEEL}+(?!\\S)|[{TATWEEL}{_UNREAD}{_HALVES}{''.join(_FORMS)}]")
 
 _DOUBLED = re.compile(f"{ZWNJ}{{2,}}")
 # A non-joiner separates two letters, so beside a space, a stop or a bracket's inner side it is a slip. It stays
@@ -47,8 +48,9 @@ def normalize(text: str) -> str:
     Unicode NFC; Arabic yeh (also without dots) and kaf to the Persian letters; presentation forms and ligatures to
     letters, the signs for a phrase or for rial apart from their neighbours; tatweel out, except that one standing
     alone, which is typed for a dash, becomes an en dash; direction marks, byte order marks and soft hyphens out; of
-    ZWNJ only what is doubled or does not stand between letters goes. Everything else, digits and line breaks among
-    it, stays as written. `normalize(normalize(x)) == normalize(x)`, and the number of lines stays the same.
+    ZWNJ only what is doubled or does not stand between letters goes; half a surrogate pair becomes U+FFFD. All else,
+    digits and line breaks among it, stays as written. `normalize(normalize(x)) == normalize(x)`, and the number of
+    lines stays the same.
     """
     if text.isascii():
         return text
@@ -69,6 +71,8 @@ def _replacement(found: re.Match[str]) -> str:
     )
     if piece[0] == TATWEEL:
         return "" if before.strip() or behind.strip() else "–"
+    if "\ud800" <= piece <= "\udfff":
+        return "\ufffd"
     letters = _FORMS.get(piece, "")
     if piece in _PHRASES:
         return " " * before.isalnum() + letters + " " * behind.isalnum()

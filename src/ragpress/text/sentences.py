@@ -20,7 +20,7 @@ import re
 # A terminator, what closes behind it (quotes, brackets, Markdown emphasis, a note's number), and white space; or a
 # blank line; or a line end before a list marker. A lone line end is none: it may be a hard wrap.
 _CANDIDATE = re.compile(
-    r"(?<![.!?…؟؛۔])(?P<stop>[.!?…؟؛۔]++)(?P<closing>[»”’\"')\]*_`]*+(?:\[\d+\])*+)\s+"
+    r"(?<![.!?…؟۔])(?P<stop>[.!?…؟۔]++)(?P<closing>[»”’\"')\]*_`]*+(?:\[\d+\])*+)\s+"
     r"|\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-–—•*+▪●]|\(?\w{1,3}[.)])[ \t])"
 )
 _LEADING = " \t\n\u00a0«„“‘\"'([{*_`—–-•|"
