@@ -16,13 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-from ragpress.captions.document import Use, file_sha256
-from ragpress.captions.store import read_captions
 from ragpress.choice import allowed, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.golden import remove_empty_parents
-from ragpress.jobs import Compiled, Failure, Job, Outcome
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
 from ragpress.models import known_model, tokenizer_file
 from ragpress.records import Chunk, DocumentEntry
