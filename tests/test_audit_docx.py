@@ -237,6 +237,21 @@ DIAGRAM = (
 )
 
 
+def test_a_main_part_of_another_name_is_seen() -> None:
+    elsewhere = docx(BEFORE + BEHIND, main="content/text.xml")
+    assert account(elsewhere, docx(BEFORE)).gaps == (Gap("Регистратура отвечает по телефону.", "B2"),)
+
+
+def test_words_of_a_file_that_shows_none_are_told_of() -> None:
+    assert account(docx(p("")), docx(BEFORE)).doubled == 3
+
+
+def test_a_file_that_was_converted_is_audited_as_what_it_became() -> None:
+    document, chunks = compiled(docx(BEFORE))
+    renamed = msgspec.structs.replace(document, source="a.doc")
+    assert audit(docx(BEFORE + BEHIND), renamed, chunks, CONFIG, ".docx").missing == 4
+
+
 def test_charts_and_diagrams_are_seen() -> None:
     chart, diagram = drawing('<c:chart r:id="rId7"/>'), drawing('<dgm:relIds r:dm="rId8"/>')
     data = docx(

@@ -41,9 +41,9 @@ def without_last(function: Any) -> Any:
 
 
 def without_tables(read_blocks: Any) -> Any:
-    def changed(text: str) -> Any:
-        blocks, comments = read_blocks(text)
-        return [block for block in blocks if block.kind != "table"], comments
+    def changed(text: str, **options: Any) -> Any:
+        body = read_blocks(text, **options)
+        return body._replace(blocks=[block for block in body.blocks if block.kind != "table"])
 
     return changed
 

@@ -146,7 +146,8 @@ def count_doubled(
         return sum(
             count - visible[word]
             for word, count in found.items()
-            if count > visible[word] > 0 and word not in repeatable and len(word) > 1 and word.isalpha()
+            if count > visible[word] and (visible[word] or not visible)
+            if word not in repeatable and len(word) > 1 and word.isalpha()
         )
 
     if not surplus(own):

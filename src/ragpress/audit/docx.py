@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 from lxml import etree
 
 from ragpress.audit.embedded import embedded_lines
 from ragpress.audit.graphics import chart_texts, diagram_texts
-from ragpress.audit.names import CX, PIC, TEXTS, WP, A, C, D, M, R, V, W
+from ragpress.audit.names import CX, PIC, TEXTS, WP, A, C, D, M, O, R, V, W
 from ragpress.audit.package import Element, Parts
 from ragpress.audit.pruning import hidden_styles, is_on, is_page_number, prune, remove_page_numbers, texts
 from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
@@ -59,6 +60,7 @@ class _Package(msgspec.Struct):
     links: dict[str, tuple[str, str]] = {}
     notes: dict[tuple[str, str], str] = {}
     repeated_notes: set[tuple[str, str]] = set()
+    repeatable_left: int = 200_000  # paragraphs; tables in tables in tables would have no end
     whole_fields: set[Element] = set()
     open_fields: list[bool] = []
 
@@ -67,7 +69,7 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     """All that a reader of the printed document sees, each text once. Raises SourceError for a broken archive."""
     parts = Parts(data, source)
     package = _Package(source, depth, parts, Visible())
-    main = parts.main("word/document.xml")
+    main = parts.main("document", "word/document.xml")
     root = parts.tree(main)
     if root is None:
         return package.seen
@@ -127,7 +129,7 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
     for box in floating:
         box.getparent().remove(box)
     for drawing in root.iter(*_DESCRIBED):
-        for name in ("descr", "title", "alt"):  # nobody sees it, but it may be indexed
+        for name in ("descr", "title", "alt", O + "title"):  # nobody sees it, but it may be indexed
             package.seen.repeatable.update(words(drawing.get(name) or ""))
     for entry in root.iter(W + "listEntry"):  # of a form; which one is chosen matters little here
         package.seen.repeatable.update(words(entry.get(W + "val") or ""))
@@ -143,8 +145,9 @@ def _collect_repeatable(table: Element, package: _Package) -> None:
     repeated = [row for row in rows if row.find(f"{W}trPr/{W}tblHeader") is not None]
     merged = (mark.getparent().getparent() for row in rows for mark in row.iterfind(f"{W}tc/{W}tcPr/{W}vMerge"))
     for element in (*rows[:_HEADER_ROWS], *repeated, *merged):
-        for paragraph in element.iter(W + "p"):
+        for paragraph in islice(element.iter(W + "p"), package.repeatable_left):
             package.seen.repeatable.update(words("".join(texts(paragraph, *TEXTS))))
+            package.repeatable_left -= 1
         package.repeated_notes.update(map(_note_key, element.iter(*_NOTES)))
 
 

@@ -64,10 +64,6 @@ class Parts:
         self._left = MAX_EXPANDED
         self._members = {_plain(member.filename): member for member in members}
 
-    def names(self) -> list[str]:
-        """The plain names of all parts."""
-        return list(self._members)
-
     def read(self, name: str) -> bytes:
         """The bytes of a part; empty where it is missing or damaged, which is the readers' to report."""
         member = self._members.get(_plain(name))
@@ -121,10 +117,16 @@ class Parts:
                     break
         return found
 
-    def main(self, fallback: str) -> str:
-        """The name of the part that the package is about."""
-        named = [name for kind, name in self.links("").values() if kind == "officeDocument"]
-        return named[0] if named else fallback
+    def main(self, kind: str, usual: str) -> str:
+        """The name of the part that the package is about: by its relationships, by its content type, or as usual."""
+        named = [name for found, name in self.links("").values() if found == "officeDocument"]
+        types = self.tree("[Content_Types].xml")
+        for entry in types if types is not None else ():
+            if f"{kind}.main" in (entry.get("ContentType") or "") or "template.main" in (
+                entry.get("ContentType") or ""
+            ):
+                named.append(_plain(entry.get("PartName") or ""))
+        return next((name for name in named if name in self._members), usual)
 
 
 def _plain(name: str) -> str:

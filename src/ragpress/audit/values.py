@@ -39,35 +39,41 @@ class Numbers:
     def __init__(self, text: str = "") -> None:
         self._said: list[str] = _RUN.findall(text)
         self._groups: set[str] | None = None
-        self._runs: dict[str, list[str]] = {}
+        self._runs: dict[str, str] = {}  # one a line; hundreds of thousands of lists would take long to make
         for written in self._said:
-            self._runs.setdefault(_digits(written).rstrip("0"), []).append(written)
+            key = _digits(written).rstrip("0")
+            same = self._runs.get(key)
+            self._runs[key] = f"{same}\n{written}" if same else written
 
     def __bool__(self) -> bool:
         return any(self._runs.values())
 
     def unclaimed(self) -> str:
         """What is left, as a text."""
-        return "\n".join(run for found in self._runs.values() for run in found)
+        return "\n".join(self._runs.values())
 
     def take(self, key: str, least: int) -> bool:
         """Takes out the shortest number with these digits that has so many in all. Tells whether there is one."""
-        found = self._runs.get(key, [])
-        sizes = [(len(_digits(written)), place) for place, written in enumerate(found)]
-        _, place = min((size for size in sizes if size[0] >= least), default=(0, -1))
-        if place < 0:
+        found = self._runs.get(key)
+        fitting = [written for written in found.split("\n") if len(_digits(written)) >= least] if found else []
+        if not fitting:
             return False
-        del found[place]
+        self._remove(key, min(fitting, key=lambda written: len(_digits(written))))
         return True
 
     def take_all(self, parts: Sequence[Sequence[str]]) -> bool:
         """Takes out a number that has all parts of a date, each in one of its spellings. Tells whether there is one."""
-        for found in self._runs.values() if len(self._runs) <= _FEW else ():
-            for place, written in enumerate(found):
+        for key, found in self._runs.items() if len(self._runs) <= _FEW else ():
+            for written in found.split("\n"):
                 if _has_all(_groups_of(written), parts):
-                    del found[place]
+                    self._remove(key, written)
                     return True
         return False
+
+    def _remove(self, key: str, written: str) -> None:
+        found = self._runs[key].split("\n")
+        found.remove(written)
+        self._runs[key] = "\n".join(found)
 
     def groups(self) -> set[str]:
         """The runs of digits in all numbers of the text, claimed or not."""
@@ -87,6 +93,8 @@ def _has_all(groups: Container[str], parts: Sequence[Sequence[str]]) -> bool:
 
 
 def _digits(written: str) -> str:
+    if written.isdigit() and written.isascii():
+        return written.lstrip("0")
     return "".join(_DIGITS.findall(written if written.isascii() else fold(written))).lstrip("0")
 
 

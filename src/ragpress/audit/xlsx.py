@@ -82,7 +82,7 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
     """All rows with a value, except those that are hidden and no filter hides. Raises SourceError."""
     seen = Visible()
     parts = Parts(data, source)
-    main = parts.main("xl/workbook.xml")
+    main = parts.main("sheet", "xl/workbook.xml")
     root = parts.tree(main)
     if root is None:
         return seen
