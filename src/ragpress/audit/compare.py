@@ -79,7 +79,7 @@ def compare_pieces(
     return Balance(
         visible=visible.total() + formulas - spared.total(),
         missing=short.total(),
-        doubled=count_doubled(chunks, own, visible, repeatable, plain),
+        doubled=count_doubled(chunks, own, visible, repeatable, plain, formulas),
         gaps=_gaps(pieces, short, owned) if short else [],
     )
 
@@ -136,6 +136,7 @@ def count_doubled(
     visible: Counter[str],
     repeatable: set[str],
     plain: Callable[[str], str] = str,
+    formulas: int = 0,
 ) -> int:
     """How many words the chunks hold more often than the source shows them. `own` are all words of the chunks.
 
@@ -146,7 +147,7 @@ def count_doubled(
         return sum(
             count - visible[word]
             for word, count in found.items()
-            if count > visible[word] and (visible[word] or not visible)
+            if count > visible[word] and (visible[word] or not (visible or formulas))
             if word not in repeatable and len(word) > 1 and word.isalpha()
         )
 

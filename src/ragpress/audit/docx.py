@@ -16,7 +16,7 @@ from lxml import etree
 
 from ragpress.audit.embedded import embedded_lines
 from ragpress.audit.graphics import chart_texts, diagram_texts
-from ragpress.audit.names import CX, PIC, TEXTS, WP, A, C, D, M, O, R, V, W
+from ragpress.audit.names import CX, OFFICE, PIC, TEXTS, WP, A, C, D, M, R, V, W
 from ragpress.audit.package import Element, Parts
 from ragpress.audit.pruning import hidden_styles, is_on, is_page_number, prune, remove_page_numbers, texts
 from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
@@ -129,7 +129,7 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
     for box in floating:
         box.getparent().remove(box)
     for drawing in root.iter(*_DESCRIBED):
-        for name in ("descr", "title", "alt", O + "title"):  # nobody sees it, but it may be indexed
+        for name in ("descr", "title", "alt", OFFICE + "title"):  # nobody sees it, but it may be indexed
             package.seen.repeatable.update(words(drawing.get(name) or ""))
     for entry in root.iter(W + "listEntry"):  # of a form; which one is chosen matters little here
         package.seen.repeatable.update(words(entry.get(W + "val") or ""))
