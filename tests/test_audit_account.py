@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from ragpress.audit import Account, audit, messages_for
@@ -80,6 +81,17 @@ def test_the_line_is_named_whose_wording_stands_nowhere() -> None:
     text = "Врач принимает утром.\n\nВход со двора.\n\nПринимает утром дежурный."
     found = audit(text.encode(), document, chunks, config)
     assert found.gaps == (Gap("Принимает утром дежурный.", "L5"),)
+
+
+def test_the_caption_of_a_picture_stands_for_no_text() -> None:
+    config = Config()
+    document = read_document("Вход со двора.".encode(), "a.txt", config)
+    (chunk,) = chunk_document(document, config, lambda text: 3 + len(text.split()))[0]
+    caption = msgspec.structs.replace(
+        chunk, content_type="image_caption", text="Плакат: приём по средам", context_chars=0
+    )
+    found = audit("Вход со двора.\n\nПриём по средам.".encode(), document, (chunk, caption), config)
+    assert (found.gaps, found.doubled) == ((Gap("Приём по средам.", "L3"),), 0)
 
 
 def test_the_account_is_the_same_every_time() -> None:
