@@ -31,7 +31,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
     `coverage` is the share (0 to 1, four places) of the `visible` words that are not `missing`, 1.0 only if none is.
     `gaps` are the first missing snippets with their place. `doubled` counts words that the chunks hold more often than
-    the source shows them; headers of tables and merged cells may. `left_out` counts by reason the words that are
+    the source shows them; headers of tables and merged cells may. `left_out` counts by reason the words that are in
+    no chunk on purpose or that nobody sees.
     """
 
     coverage: float
@@ -45,7 +46,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Config, suffix: str = "") -> Account:
     """Compares the bytes of a source with the chunks that were made of it. Raises SourceError for unreadable bytes.
 
-    `suffix` is what the bytes are where that is not the source's own.
+    `suffix` is what the bytes are where that is not the source's own: `.docx` for what was made of a `.doc`.
     """
     suffix = suffix or PurePosixPath(document.source).suffix.lower()
     seen, plain = _see(data, document.source, suffix)
