@@ -15,7 +15,8 @@ from ragpress.chunking.context import open_headings
 from ragpress.chunking.parts import Draft
 from ragpress.chunking.qa import find_pairs
 from ragpress.chunking.rows import row_runs
-from ragpress.chunking.sections import chunk_run, content_type
+from ragpress.chunking.sections import chunk_run, content_type, is_one_chunk
+from ragpress.chunking.semantic import Compare, Seams, find_seams
 from ragpress.config import Config
 from ragpress.errors import message
 from ragpress.records import Chunk, Document, Message, Unit, chunk_id
@@ -24,20 +25,28 @@ __all__ = ["chunk_document"]
 
 
 def chunk_document(
-    document: Document, config: Config, count: Callable[[str], int]
+    document: Document, config: Config, count: Callable[[str], int], compare: Compare | None = None
 ) -> tuple[tuple[Chunk, ...], tuple[Message, ...]]:
     """The chunks of one source, in reading order, and what had to be cut in an unnatural place.
 
-    `count` tells the tokens of the exact string that is embedded for a chunk's text. Raises BuildError if
-    `max_tokens` leaves no room beside the model's prefix.
+    `count` tells the tokens of the exact string that is embedded for a chunk's text. `compare` tells how alike
+    sentences are, which the strategy `semantic` asks for. Raises BuildError if `max_tokens` leaves no room beside the
+    model's prefix.
     """
     budget = Budget.of(config, count)
-    drafts: list[Draft] = []
+    runs: list[tuple[list[Unit], tuple[str, ...]]] = []
     for section in _sections(document.units, config):
         lines: tuple[str, ...] = ()
         for run in _runs(section, budget):
-            drafts += _within_limit(run, lines, budget)
+            runs.append((run, lines))
             lines = open_headings(lines, run)
+    seams: Seams = {}
+    if config.strategy == "semantic":
+        if compare is None:
+            raise ValueError("semantic chunking has nothing to compare sentences with")
+        long = (unit for run, lines in runs if not is_one_chunk(run, lines, budget) for unit in run)
+        seams = find_seams(long, budget, config.breakpoint_percentile, compare)
+    drafts = [draft for run, lines in runs for draft in _within_limit(run, lines, budget, seams)]
     return _linked(document.source, drafts), _messages(document.source, budget)
 
 
@@ -70,10 +79,10 @@ def _runs(section: Sequence[Unit], budget: Budget) -> Iterator[list[Unit]]:
             leads = []
 
 
-def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:
+def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget, seams: Seams) -> list[Draft]:
     """The chunks of a run. Done again with less room where a whole is longer than the sum of its parts."""
     while True:
-        drafts = chunk_run(run, lines, budget)
+        drafts = chunk_run(run, lines, budget, seams)
         most = max(draft.tokens for draft in drafts)
         if most <= budget.limit or budget.room == 1:
             return drafts

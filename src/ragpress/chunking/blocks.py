@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ragpress.chunking.budget import Budget
@@ -39,14 +40,19 @@ def whole(block: Block, size: int, budget: Budget) -> Part:
     )
 
 
-def pieces(block: Block, sizes: Sequence[int], budget: Budget) -> Iterator[Part]:
-    """A block that is too long, in pieces. `sizes` are its units' sizes."""
+def pieces(block: Block, sizes: Sequence[int], budget: Budget, seams: Sequence[int] = ()) -> Iterator[Part]:
+    """A block in pieces that fit. `sizes` are its units' sizes; it is cut at the `seams` of its last unit anyway."""
     long = _LongBlock(block, budget)
     place = block.units[0].locator.to(block.units[-1].locator)
     before: Piece | None = None
-    for piece in cut(long.text, long.atoms(sizes), long.breaks(), budget, long.room, place):
-        yield long.part(piece, before)
-        before = piece
+    for atoms in long.stretches(sizes, seams):
+
+        def room(start: int, piece: Piece | None, last: Piece | None = before) -> int:
+            return long.room(start, piece or last)
+
+        for piece in cut(long.text, atoms, long.breaks(), budget, room, place):
+            yield long.part(piece, before)
+            before = piece
 
 
 def _bodies(units: Sequence[Unit]) -> Sequence[Unit]:
@@ -82,6 +88,18 @@ class _LongBlock:
                 start, size = end - len(body), max(1, size - header_size)
             yield Atom(start, end, size, glued=number < self.leads and leading <= most)
             leading -= sizes[number]
+
+    def stretches(self, sizes: Sequence[int], seams: Sequence[int]) -> Iterator[Iterable[Atom]]:
+        """The atoms between two seams each."""
+        if not seams:
+            yield self.atoms(sizes)
+            return
+        base, end = self.starts[-1], len(self.text)
+        leads = [atom for atom in self.atoms(sizes) if atom.start < base]
+        for start, stop in pairwise((base, *(base + seam for seam in seams), end)):
+            text = self.text[start:stop].rstrip()
+            yield [*leads, Atom(start, start + len(text), self.budget.size(text))]
+            leads = []
 
     def breaks(self) -> tuple[int, ...]:
         return tuple(start + at for unit, start in zip(self.units, self.starts, strict=True) for at in unit.breaks)

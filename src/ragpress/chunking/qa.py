@@ -243,6 +243,7 @@ def _slices(units: Sequence[Unit], lines: Sequence[_Line]) -> list[Unit]:
 
 
 def _slice(unit: Unit, start: int, end: int) -> Unit:
+    """The part of a unit between two offsets into its text, without white space at its ends."""
     text = unit.text[start:end]
     if len(text.strip()) == len(unit.text.strip()):
         return unit

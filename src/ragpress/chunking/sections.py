@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ragpress.chunking.blocks import Block, pieces, whole
 from ragpress.chunking.budget import Budget
@@ -20,24 +20,47 @@ def content_type(unit: Unit) -> ContentType:
     return "paragraph"
 
 
-def chunk_run(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> list[Draft]:
+def chunk_run(
+    units: Sequence[Unit], lines: tuple[str, ...], budget: Budget, seams: Mapping[Unit, Sequence[int]]
+) -> list[Draft]:
     """The chunks of a run: prose units that follow each other in one section, or one row (or tiny rows), pair or
     caption with the headings that stand right above it.
 
-    `lines` are the heading lines that are open where the run begins.
+    `lines` are the heading lines that are open where the run begins. `seams` are offsets into the texts of units at
+    which these are cut, if the run is more than one chunk.
     """
-    kind = content_type(units[-1])
-    one = whole(Block(tuple(units), 0, _lines_above(lines, units)), 0, budget)
-    likely = len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
-    # Prose that no heading holds together is rarely about one thing: there each paragraph is a chunk.
-    if likely and (kind != "paragraph" or one.above):
-        found = drafts([one], kind, budget)
-        if found[0].tokens <= budget.limit:
-            return found
-    parts = [part for block in _blocks(units, lines, budget) for part in _parts(block, budget)]
-    if not likely and one.above and budget.size(one.above) + sum(part.size for part in parts) <= budget.room:
-        return drafts([one], kind, budget)
+    kind, one = content_type(units[-1]), _as_one(units, lines, budget)
+    found = _fitting(one, kind, budget)
+    if found:
+        return found
+    parts = [part for block in _blocks(units, lines, budget) for part in _parts(block, budget, seams)]
+    if not _is_likely(one, budget) and one.above:
+        size = budget.size(one.above) + sum(part.size for part in parts)
+        if size <= budget.room:
+            return drafts([one], kind, budget)
     return drafts(merged(parts, budget), kind, budget)
+
+
+def is_one_chunk(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> bool:
+    """Whether `chunk_run` makes one chunk of a run because it fits."""
+    return bool(_fitting(_as_one(units, lines, budget), content_type(units[-1]), budget))
+
+
+def _as_one(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> Part:
+    return whole(Block(tuple(units), 0, _lines_above(lines, units)), 0, budget)
+
+
+def _is_likely(one: Part, budget: Budget) -> bool:
+    return len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
+
+
+def _fitting(one: Part, kind: ContentType, budget: Budget) -> list[Draft]:
+    """The run as one chunk, or nothing."""
+    # Prose that no heading holds together is rarely about one thing: there each paragraph is a chunk.
+    if not _is_likely(one, budget) or (kind == "paragraph" and not one.above):
+        return []
+    found = drafts([one], kind, budget)
+    return found if found[0].tokens <= budget.limit else []
 
 
 def _blocks(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> Iterator[Block]:
@@ -75,10 +98,11 @@ def _lines_above(lines: tuple[str, ...], units: Sequence[Unit]) -> tuple[str, ..
     return open_headings(lines, units[:1])[:-1]
 
 
-def _parts(block: Block, budget: Budget) -> Iterator[Part]:
+def _parts(block: Block, budget: Budget, seams: Mapping[Unit, Sequence[int]]) -> Iterator[Part]:
     """The block as one part if it fits, else in pieces that do."""
     sizes = [budget.size(unit.text) for unit in block.units]
-    if sum(sizes) + budget.size(above(block.units[0], block.lines, budget)) <= budget.room:
+    cuts = seams.get(block.units[-1], ())
+    if not cuts and sum(sizes) + budget.size(above(block.units[0], block.lines, budget)) <= budget.room:
         yield whole(block, sum(sizes), budget)
         return
-    yield from pieces(block, sizes, budget)
+    yield from pieces(block, sizes, budget, cuts)
