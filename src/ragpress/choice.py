@@ -8,8 +8,8 @@ from ragpress.config import Config
 from ragpress.errors import BuildError, message, render
 from ragpress.lock import read_lock
 from ragpress.manifest import replace_file
-from ragpress.models import ModelFile, hub_file, known_model, lock_model
-from ragpress.repository import Repository
+from ragpress.models import ModelFile, hub_file, known_model, lock_model, locked_file
+from ragpress.repository import Repository, chunking_fingerprint, fingerprint
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -50,6 +50,26 @@ def sticky_name(repository: Repository) -> str | None:
     """The chosen model's name, if the settings still name it."""
     choice = read_choice(repository)
     return choice.name if choice and choice.name in allowed(repository.config) else None
+
+
+def locked_model(repository: Repository, sticky: str | None) -> ModelFile | None:
+    """The configured model by its lock alone, where it is in use: enough, offline too, where no text needs a vector."""
+    config = repository.config
+    locked = read_lock(repository.root).get(config.model)
+    if locked is None or config.model_path or sticky not in {None, config.model}:
+        return None
+    return locked_file(config, locked)
+
+
+def chunking_stamp(repository: Repository) -> str:
+    """Over everything but the source's bytes that decides its chunks, the model among it where chunks depend on one."""
+    stamp = chunking_fingerprint(repository)
+    if repository.config.strategy != "semantic":
+        return stamp
+    locked = locked_model(repository, sticky_name(repository))
+    choice = read_choice(repository)
+    used = (locked.sha256, locked.dimensions) if locked else (choice.sha256, choice.dimensions) if choice else ()
+    return fingerprint(stamp, used, repository.config.dimensions, repository.config.reproducible)
 
 
 def keep_choice(repository: Repository, file: ModelFile) -> None:

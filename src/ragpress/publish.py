@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from ragpress.artifact import model_record
 from ragpress.build import merged_chunks, merged_documents, published_stamp, say
-from ragpress.choice import artifact_choice, keep_choice, sticky_name
+from ragpress.choice import artifact_choice, keep_choice, locked_model, sticky_name
 from ragpress.errors import BuildError, message, render
-from ragpress.lock import read_lock
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_documents, replace_file
-from ragpress.models import ModelFile, known_model, locked_file, resolve, tokenizer_file
+from ragpress.models import ModelFile, known_model, resolve, tokenizer_file
 from ragpress.progress import progress
 from ragpress.repository import Repository
 from ragpress.seed import SeedSetting
@@ -43,7 +42,7 @@ def embed(repository: Repository, tell: Say = say) -> None:
 def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], tell: Say) -> ModelFile:
     seed = SeedSetting(repository, tell)
     sticky = sticky_name(repository) or seed.choose_model()
-    file = _locked_model(repository, sticky)
+    file = locked_model(repository, sticky)
     if file is None or _lacks(repository, cache, names, file, seed):
         file = resolve(repository.config, repository.root, sticky=sticky, announce=tell)
         if not repository.config.seed or _lacks(repository, cache, names, file, seed):
@@ -57,15 +56,6 @@ def _embed(repository: Repository, cache: VectorCache, names: dict[str, str], te
         )
     keep_choice(repository, file)
     return file
-
-
-def _locked_model(repository: Repository, sticky: str | None) -> ModelFile | None:
-    """The configured model by its lock alone, where it is in use: enough, offline too, where no text needs a vector."""
-    config = repository.config
-    locked = read_lock(repository.root).get(config.model)
-    if locked is None or config.model_path or sticky not in {None, config.model}:
-        return None
-    return locked_file(config, locked)
 
 
 def _lacks(

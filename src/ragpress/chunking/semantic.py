@@ -17,6 +17,10 @@ Seams = dict[Unit, tuple[int, ...]]
 """Offsets into the texts of paragraphs at which these are to be cut."""
 
 
+_UNLIKE = -2.0
+"""Below every cosine: beside what is no sentence, because it is longer than a chunk, there is a seam."""
+
+
 class _Sentence(NamedTuple):
     start: int
     text: str
@@ -45,10 +49,11 @@ def find_seams(units: Iterable[Unit], budget: Budget, percentile: int, compare: 
             sentences = list(_sentences(unit.text, budget))
             if len(sentences) > 1 and sum(each.size for each in sentences) >= 2 * budget.min_tokens:
                 paragraphs[unit] = sentences
-    pairs = [(one.text, two.text) for sentences in paragraphs.values() for one, two in pairwise(sentences)]
-    found = iter(compare(pairs) if pairs else ())
-    alike = {unit: [next(found) for _ in sentences[1:]] for unit, sentences in paragraphs.items()}
-    ordered = sorted(each for similarities in alike.values() for each in similarities)
+    neighbours = {unit: list(pairwise(sentences)) for unit, sentences in paragraphs.items()}
+    pairs = [_texts(two) for each in neighbours.values() for two in each if _is_readable(two, budget)]
+    found = dict(zip(pairs, compare(pairs) if pairs else (), strict=True))
+    alike = {unit: [found.get(_texts(two), _UNLIKE) for two in each] for unit, each in neighbours.items()}
+    ordered = sorted(found[pair] for pair in pairs)
     threshold = ordered[len(ordered) * percentile // 100] if ordered else 0.0
     return {
         unit: tuple(sentences[span.first].start for span in _spans(sentences, alike[unit], threshold, budget)[1:])
@@ -58,9 +63,18 @@ def find_seams(units: Iterable[Unit], budget: Budget, percentile: int, compare: 
 
 def _sentences(text: str, budget: Budget) -> Iterator[_Sentence]:
     for start, end in sentence_spans(text):
-        sentence = text[start:end].strip()
+        sentence = " ".join(text[start:end].split())  # however its lines are wrapped
         if sentence:
             yield _Sentence(start, sentence, budget.size(sentence))
+
+
+def _texts(pair: tuple[_Sentence, _Sentence]) -> tuple[str, str]:
+    return pair[0].text, pair[1].text
+
+
+def _is_readable(pair: tuple[_Sentence, _Sentence], budget: Budget) -> bool:
+    """Whether the model can read each of the two sentences whole."""
+    return max(pair[0].size, pair[1].size) <= budget.room
 
 
 def _spans(sentences: Sequence[_Sentence], alike: Sequence[float], threshold: float, budget: Budget) -> list[_Span]:
