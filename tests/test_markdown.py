@@ -417,3 +417,8 @@ def test_hostile_markdown_is_read_in_linear_time(text: str) -> None:
     begin = time.perf_counter()
     read(text)
     assert time.perf_counter() - begin < 5
+
+
+def test_an_h1_whose_sections_are_all_empty_is_told_like_them() -> None:
+    document = read("# А\n\nтекст\n\n# Б\n\n## В\n\n# Г\n\nтекст\n")
+    assert [entry.text for entry in document.left_out] == ["Б", "В"]

@@ -16,10 +16,12 @@ from pathlib import Path
 
 import msgspec
 
+from ragpress.captions.uses import Use, still_true
 from ragpress.choice import allowed, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.golden import remove_empty_parents
+from ragpress.jobs import Compiled, Failure, Job, Outcome
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
 from ragpress.models import known_model, tokenizer_file
 from ragpress.records import Chunk, DocumentEntry
@@ -33,18 +35,22 @@ from ragpress.repository import (
     tool_fingerprint,
     tree_stamp,
 )
-from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
+from ragpress.rounds import compile_jobs
 
 Say = Callable[[str], None]
 
 
 class State(msgspec.Struct, frozen=True):
-    """build/documents/<source>.json: what a source became, and `stamp`, the fingerprint of all that decided it."""
+    """build/documents/<source>.json: what a source became, and what decided it.
+
+    `stamp` is a fingerprint of the source, the settings and the tool, `uses` the source's pictures and their captions.
+    """
 
     stamp: str
     chunks_sha256: str
     entry: DocumentEntry | None = None
     failure: Failure | None = None
+    uses: tuple[Use, ...] = ()
 
 
 def say(line: str) -> None:
@@ -88,6 +94,15 @@ def _stamp(settings: str, data: bytes) -> str:
     return fingerprint(settings, hashlib.sha256(data).hexdigest())
 
 
+def pictures_current(repository: Repository, source: str) -> bool:
+    """Whether a source's pictures, and what they are taken to say, are as they were when it was chunked.
+
+    Raises BuildError where captions.jsonl cannot be read.
+    """
+    state = read_state(repository, source)
+    return state is not None and still_true(state.uses, repository.captions, repository.sources)
+
+
 def _is_current(repository: Repository, found: Found, settings: str) -> bool:
     state = read_state(repository, found.source)
     if state is None or not found.regular:
@@ -97,6 +112,8 @@ def _is_current(repository: Repository, found: Found, settings: str) -> bool:
             return False
         if state.failure is not None:
             return state.failure.lasting
+        if not pictures_current(repository, found.source):
+            return False
         return hashlib.sha256(repository.chunks_of(found.source).read_bytes()).hexdigest() == state.chunks_sha256
     except OSError:
         return False
@@ -111,19 +128,50 @@ def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found
 def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> None:
     """Chunks those of the wanted sources whose results do not stand in the build folder yet."""
     stale = stale_sources(repository, wanted)
-    if not stale:
-        return
     settings = chunking_fingerprint(repository)
-    for found, outcome in zip(stale, compile_sources(source_jobs(repository, stale)), strict=True):
+    if stale and not is_chunked_alike(repository):
+        _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
+    for found, outcome in compiled(repository, stale, tell) if stale else ():
         _keep(repository, found, settings, outcome, tell)
 
 
-def source_jobs(repository: Repository, wanted: Sequence[Found]) -> list[Job]:
-    """What the workers need to chunk these sources with the repository's settings."""
+def _settings(repository: Repository) -> Path:
+    return repository.build / "settings"
+
+
+def is_chunked_alike(repository: Repository) -> bool:
+    """Whether all chunks that stand in the build folder were made with the settings and the tool as they are now."""
+    try:
+        return _settings(repository).read_text() == chunking_fingerprint(repository)
+    except OSError:
+        return False
+
+
+def compiled(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> Iterator[tuple[Found, Outcome]]:
+    """What the repository's settings make of each of the sources, those that had to wait for captions last.
+
+    Converted files and new captions are kept, nothing else is written.
+    """
     config = repository.config
-    prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
     tokenizer = str(tokenizer_file(config, repository.root))
-    return [Job(found.source, str(found.path), config, tokenizer, prefixes) for found in wanted]
+    prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
+    captioned = config.captions != "off"
+    jobs = [
+        Job(
+            found.source,
+            str(found.path),
+            config,
+            tokenizer,
+            prefixes,
+            root=str(repository.sources),
+            captions=str(repository.captions) if captioned else "",
+            pictures=str(repository.build / "pictures") if captioned else "",
+        )
+        for found in wanted
+    ]
+    named = {found.source: found for found in wanted}
+    for job, outcome in compile_jobs(jobs, repository.build / "converted", tell):
+        yield named[job.source], outcome
 
 
 def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, tell: Say) -> None:
@@ -132,7 +180,7 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
         replace_file(repository.chunks_of(source), lines)
         stamp = fingerprint(settings, outcome.entry.sha256)
-        state = State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry)
+        state = State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry, uses=outcome.uses)
         for message in outcome.messages:
             tell(render(message, f"{repository.config.sources}/"))
     else:
@@ -149,6 +197,8 @@ def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
     """
     if repository.root not in _chunked:
         chunk_sources(repository, find_sources(repository.sources), tell)
+        if not is_chunked_alike(repository):
+            replace_file(_settings(repository), chunking_fingerprint(repository).encode())
         _chunked.add(repository.root)
     failure = source_failure(repository, found.source)
     if failure is not None and repository.config.on_error == "fail":
@@ -189,17 +239,17 @@ def merged_documents(repository: Repository) -> Path:
     return repository.build / "merged" / "documents.jsonl"
 
 
-def _merge_stamp(repository: Repository) -> str:
-    names = [found.source for found in find_sources(repository.sources)]
+def _merge_stamp(repository: Repository, found: Sequence[Found]) -> str:
+    names = [item.source for item in found]
     return fingerprint(names, tree_stamp(repository.build / "documents"), repository.config.on_error)
 
 
-def is_merged(repository: Repository) -> bool:
-    """Whether the merged files are made from the sources' chunks as they are now."""
+def is_merged(repository: Repository, found: Sequence[Found]) -> bool:
+    """Whether the merged files are made from the chunks of these sources, all there are, as they stand."""
     stamp = repository.build / "merged" / "stamp"
     files = (merged_chunks(repository), merged_documents(repository))
     try:
-        return stamp.read_text() == _merge_stamp(repository) and all(path.is_file() for path in files)
+        return stamp.read_text() == _merge_stamp(repository, found) and all(path.is_file() for path in files)
     except OSError:
         return False
 
@@ -210,6 +260,7 @@ def merge(repository: Repository, tell: Say = say) -> None:
     if not found:
         raise BuildError("no-sources", f"{repository.config.sources}/ holds no document; put one in and build again")
     remove_orphans(repository, {item.source for item in found})
+    chunk_sources(repository, [item for item in found if read_state(repository, item.source) is None], tell)
     lines: list[bytes] = []
     entries: list[bytes] = []
     for item in found:
@@ -228,7 +279,7 @@ def merge(repository: Repository, tell: Say = say) -> None:
         raise BuildError("no-sources", "no source could be read; mend the ones named above")
     replace_file(merged_chunks(repository), b"".join(lines))
     replace_file(merged_documents(repository), b"".join(entries))
-    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository).encode())
+    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, found).encode())
 
 
 def remove_orphans(repository: Repository, present: set[str]) -> None:
@@ -262,8 +313,8 @@ def _engine(config: Config) -> str:
 
 
 def is_published(repository: Repository) -> bool:
-    """Whether the artifact stands as it was last written, and is made from what there is now."""
+    """Whether the artifact stands as it was last written, and is made from the merged files as they are now."""
     try:
-        return is_merged(repository) and (repository.build / "published").read_text() == published_stamp(repository)
+        return (repository.build / "published").read_text() == published_stamp(repository)
     except OSError:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import msgspec
 
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, render
+from ragpress.jobs import Failure, Job, Outcome
 from ragpress.records import Chunk, DocumentEntry, Hit
 
 if TYPE_CHECKING:
@@ -30,10 +32,26 @@ class FileReport(msgspec.Struct, frozen=True):
 
 def chunk(options: argparse.Namespace) -> int:
     """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
+    from ragpress.build import say
+    from ragpress.rounds import compile_jobs
+
+    files, reports = _files(options.paths)
+    failed = any(report.outcome == "error_named" for report in reports.values())
+    for source, report in reports.items():
+        print(f"{source}: {report.warning}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted:
+        for job, outcome in compile_jobs(_jobs(files), Path(converted), say):
+            reports[job.source] = _print_chunks(outcome)
+            failed = failed or reports[job.source].outcome == "error_named"
+    if options.report is not None:
+        _write_report(options.report, dict(sorted(reports.items())))
+    return 1 if failed else 0
+
+
+def _jobs(files: Sequence[tuple[str, Path]]) -> list[Job]:
+    """What is to be done with files, by the settings in the working folder."""
     from ragpress import models
     from ragpress.choice import allowed
-    from ragpress.manifest import encode_chunk
-    from ragpress.worker import Compiled, Job, compile_sources
 
     root = Path.cwd()
     config = load_config(root) if (root / "pyproject.toml").is_file() else Config()
@@ -41,28 +59,36 @@ def chunk(options: argparse.Namespace) -> int:
     config = msgspec.structs.replace(config, min_coverage=0.0)
     tokenizer = str(models.tokenizer_file(config, root))
     prefixes = tuple(models.known_model(name).document_prefix for name in allowed(config))
-    files, reports = _files(options.paths)
-    jobs = [Job(source, str(path), config, tokenizer, prefixes) for source, path in files]
-    failed = any(report.outcome == "error_named" for report in reports.values())
-    for source, report in reports.items():
-        print(f"{source}: {report.warning}", file=sys.stderr)
-    for job, outcome in zip(jobs, compile_sources(jobs), strict=True):
-        if isinstance(outcome, Compiled):
-            for item in outcome.chunks:
-                sys.stdout.buffer.write(_line(encode_chunk(item), outcome.entry))
-            sys.stdout.buffer.flush()
-            for message in outcome.messages:
-                print(render(message, ""), file=sys.stderr)
-            warning = "; ".join(message.text for message in outcome.messages if message.severity != "info")
-            reports[job.source] = FileReport("ok_with_warning" if warning else "ok", outcome.seconds, warning)
-        else:
-            failed = True
-            error = render(outcome.error().message, "")
-            print(error, file=sys.stderr)
-            reports[job.source] = FileReport("error_named", outcome.seconds, error)
-    if options.report is not None:
-        _write_report(options.report, dict(sorted(reports.items())))
-    return 1 if failed else 0
+    # Captions that are there are used; making others is the build's part, too.
+    captions = str(root / "captions.jsonl") if config.captions != "off" else ""
+    return [
+        Job(
+            source,
+            str(path),
+            config,
+            tokenizer,
+            prefixes,
+            root=str(path.absolute().parents[source.count("/")]),
+            captions=captions,
+        )
+        for source, path in files
+    ]
+
+
+def _print_chunks(outcome: Outcome) -> FileReport:
+    from ragpress.manifest import encode_chunk
+
+    if isinstance(outcome, Failure):
+        error = render(outcome.error().message, "")
+        print(error, file=sys.stderr)
+        return FileReport("error_named", outcome.seconds, error)
+    for item in outcome.chunks:
+        sys.stdout.buffer.write(_line(encode_chunk(item), outcome.entry))
+    sys.stdout.buffer.flush()
+    for message in outcome.messages:
+        print(render(message, ""), file=sys.stderr)
+    warning = "; ".join(message.text for message in outcome.messages if message.severity != "info")
+    return FileReport("ok_with_warning" if warning else "ok", outcome.seconds, warning)
 
 
 def _line(chunk: bytes, entry: DocumentEntry) -> bytes:

@@ -46,6 +46,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     captions: Literal["off", "openai", "tesseract"] = "off"
     captions_url: str = ""
     captions_model: str = ""
+    captions_prompt: str = ""  # what a model is asked instead of the usual question
     convert_doc: bool = False
 
     min_coverage: Share = 0.98
@@ -53,6 +54,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     source_seconds: Positive = 120  # a source that takes longer fails by name
     source_megabytes: Positive = 2048  # memory that reading one source may take
 
+    # `doit eval` fails where hit@5 is below the one, or where hit@5 or MRR@10 falls by more than the other below what
+    # was recorded: hit@5 is what a chatbot that reads five chunks needs, MRR@10 notices answers that slide down in them
     min_hit_at_5: Share = 0.0
     max_hit_drop: Share = 0.02
 

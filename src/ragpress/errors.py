@@ -7,6 +7,7 @@ from ragpress.records import Locator, Message, Severity
 CODES: dict[str, str] = {
     # what a reader or the chunker tolerated
     "bad-part": "a part of the package could not be read",
+    "caption": "a picture has no caption",
     "csv-encoding": "the encoding was decided by evidence",
     "csv-quote": "a quotation that is not closed",
     "csv-ragged": "rows of unequal length",
@@ -34,7 +35,8 @@ CODES: dict[str, str] = {
     "too-slow": "reading took longer than allowed",
     "internal": "a fault of ragpress itself",
     "unknown-suffix": "no reader for this kind of file",
-    "legacy-doc": "legacy .doc needs conversion",
+    "legacy-doc": "a file of an old format needs conversion",
+    "convert": "a file could not be converted",
     # what makes a build or a command fail
     "bad-cache": "the vector cache was damaged",
     "bad-case": "a retrieval case that cannot be used",

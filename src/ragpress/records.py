@@ -82,8 +82,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     same name: nothing merges or overlaps across two numbers. `breadcrumb` is the context line that each chunk of
     the section begins with (`## Name`), or empty. `breaks` are ascending offsets into `text` at which a list item,
     table row, code line or cell begins: the preferred places for a split. The first `repeat` characters (a table's
-    header lines, a question) are repeated as context in every later piece of a split. `picture` is the sha256
-    of a picture that a caption may be made for.
+    header lines, a question) are repeated as context in every later piece of a split. `picture` names a picture that
+    a caption may be made for: the sha256 of one in the document, or the address of one that its text refers to.
     """
 
     kind: UnitKind

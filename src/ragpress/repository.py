@@ -9,18 +9,18 @@ import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
 from ragpress import __version__
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError
+from ragpress.readers import is_readable
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"})
 """Suffixes of files that documents refer to; no sources themselves."""
 
-_SOURCE_SUFFIXES = frozenset({".md", ".txt", ".docx", ".xlsx", ".csv", ".doc"})
 _CHUNKING_SETTINGS = (
     "max_tokens",
     "min_tokens",
@@ -31,8 +31,6 @@ _CHUNKING_SETTINGS = (
     "excluded_section_headings",
     "detect_qa",
     "captions",
-    "captions_url",
-    "captions_model",
     "convert_doc",
     "min_coverage",
 )
@@ -59,6 +57,10 @@ class Repository(msgspec.Struct, frozen=True):
     @property
     def artifact(self) -> Path:
         return self.build / "kb"
+
+    @property
+    def captions(self) -> Path:
+        return self.root / "captions.jsonl"
 
     @property
     def vectors(self) -> Path:
@@ -113,15 +115,14 @@ def _walk(folder: Path, prefix: str, root: Path) -> Iterator[Found]:
             continue
         source = prefix + unicodedata.normalize("NFC", entry.name)
         path = Path(entry.path)
-        suffix = PurePosixPath(source).suffix.lower()
         if entry.is_symlink() and not path.resolve().is_relative_to(root):
             raise BuildError("not-a-file", "this link leads out of the folder; put the file itself there", source)
         if entry.is_dir():
-            if suffix in _SOURCE_SUFFIXES:
+            if is_readable(source):
                 yield Found(source, path, False)
             else:
                 yield from _walk(path, f"{source}/", root)
-        elif suffix not in PICTURES:
+        elif os.path.splitext(source)[1].lower() not in PICTURES:  # noqa: PTH122 (a tenth of the time, for each source)
             yield Found(source, path, entry.is_file() and os.access(path, os.R_OK))
 
 
@@ -148,6 +149,11 @@ def chunking_fingerprint(repository: Repository) -> str:
     if config.model_path:
         own_model = file_stamp(repository.root / config.model_path)
     return fingerprint(tool_fingerprint(), settings, config.model, config.offline_model, own_model)
+
+
+def under_ci() -> bool:
+    """Whether nobody watches this build, as the variable CI says."""
+    return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
 def file_stamp(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import unicodedata
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ragpress.build import load_source, read_state, say
+from ragpress.captions.store import prune_captions
 from ragpress.changes import Changes, compare, screen_of, to_terminal
 from ragpress.changes.showing import plural
 from ragpress.errors import BuildError
@@ -17,7 +17,7 @@ from ragpress.golden import SUFFIX, is_golden, remove_empty_parents, render_gold
 from ragpress.history import files_at
 from ragpress.manifest import replace_file
 from ragpress.records import DocumentEntry, Locator
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository, find_sources, under_ci
 
 Say = Callable[[str], None]
 
@@ -138,16 +138,31 @@ def check_goldens(repository: Repository, tell: Say = say) -> None:
 
 
 def accept(repository: Repository, tell: Say = say) -> None:
-    """Rewrites the goldens and lists the paths. Raises BuildError under CI, where nobody reads the changes."""
-    if os.environ.get("CI", "").lower() not in {"", "0", "false"}:
+    """Rewrites the goldens and lists the paths, and drops captions that are no longer used.
+
+    Raises BuildError under CI, where nobody reads the changes.
+    """
+    if under_ci():
         raise BuildError(
             "golden", "goldens are not accepted under CI; run `doit accept` on your machine and commit golden/"
         )
-    done = accept_goldens(repository, render_goldens(repository))
+    done = (*accept_goldens(repository, render_goldens(repository)), *_prune_captions(repository))
     for line in done:
         tell(line)
     if not done:
         tell("ragpress: all goldens match already")
+
+
+def _prune_captions(repository: Repository) -> list[str]:
+    """Takes captions of pictures out that no source shows; none where a source could not be read."""
+    states = [read_state(repository, found.source) for found in find_sources(repository.sources)]
+    if repository.config.captions == "off" or any(state is None or state.failure for state in states):
+        return []
+    used = {use.sha256 for state in states if state for use in state.uses}
+    gone = prune_captions(repository.captions, used)
+    if not gone:
+        return []
+    return [f"deleted {plural(gone, 'line', 'lines')} of captions.jsonl: no source shows such a picture"]
 
 
 def accept_goldens(repository: Repository, rendered: Goldens) -> tuple[str, ...]:

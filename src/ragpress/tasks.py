@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from doit.exceptions import TaskFailed
-from doit.tools import config_changed
 
 from ragpress import build
 from ragpress.doit_reporter import Reporter
 from ragpress.errors import BuildError
-from ragpress.repository import chunking_fingerprint, find_sources, open_repository
+from ragpress.repository import find_sources, open_repository
 
 __all__ = [
     "DOIT_CONFIG",
@@ -75,6 +74,7 @@ def _state_file(folder: Path) -> str:
 
 try:
     REPOSITORY = open_repository(Path.cwd())
+    FOUND = find_sources(REPOSITORY.sources)
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
@@ -121,11 +121,6 @@ def _publish() -> None:
     publish(REPOSITORY)
 
 
-def _relative(path: Path) -> str:
-    # doit knows a file by this name, so that a repository may be moved or cloned with its build folder
-    return os.path.relpath(path, REPOSITORY.root)
-
-
 def _golden() -> None:
     from ragpress.review import check_goldens
 
@@ -162,27 +157,38 @@ def _report() -> None:
 
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
-    settings = chunking_fingerprint(REPOSITORY)
-    try:
-        found = find_sources(REPOSITORY.sources)
-    except BuildError as error:
-        raise _stop(error) from None
+    alike = build.is_chunked_alike(REPOSITORY)
+    action = _action(build.chunk)
+    root = len(f"{REPOSITORY.root}{os.sep}")
     yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
-    for item in found:
+    for item in FOUND:
         yield {
             "name": item.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
-            "file_dep": [_relative(item.path)] if item.regular else [],
-            "targets": [_relative(REPOSITORY.chunks_of(item.source)), _relative(REPOSITORY.state_of(item.source))],
-            "actions": [(_action(build.chunk), [REPOSITORY, item])],
-            "uptodate": [config_changed(settings) if item.regular else False],
+            # Relative names, so that a repository may be moved or cloned with its build folder.
+            "file_dep": [str(item.path)[root:]] if item.regular else [],
+            "targets": [f"{REPOSITORY.config.build}/chunks/{item.source}.jsonl"],
+            "actions": [(action, [REPOSITORY, item])],
+            "uptodate": [alike and item.regular, *_pictures(item.source)],
         }
+
+
+def _pictures(source: str) -> list[Callable[[], bool]]:
+    """What else decides whether a source's chunks stand: without captions, nothing."""
+
+    def current() -> bool:
+        try:
+            return build.pictures_current(REPOSITORY, source)
+        except BuildError:  # the action meets it, too, and says so
+            return False
+
+    return [] if REPOSITORY.config.captions == "off" else [current]
 
 
 def task_merge() -> Task:
     """Put all chunks in order and drop what belongs to no source"""
     return {
         "task_dep": ["chunk"],
-        "uptodate": [lambda: build.is_merged(REPOSITORY)],
+        "uptodate": [lambda: build.is_merged(REPOSITORY, FOUND)],
         "actions": [(_action(build.merge), [REPOSITORY])],
     }
 

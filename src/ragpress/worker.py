@@ -8,7 +8,6 @@ killed, one that exceeds its memory says so, and the next source gets a new work
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import resource
 import selectors
@@ -16,62 +15,25 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from ragpress.config import Config
-from ragpress.errors import BuildError, SourceError
-from ragpress.records import Chunk, DocumentEntry, Locator, Message
+from ragpress.compiler import compile_source, counter
+from ragpress.errors import BuildError
+from ragpress.jobs import Compiled, Failure, Job, Outcome
+
+__all__ = ["Compiled", "Failure", "Job", "Outcome", "compile_sources"]
 
 
-class Job(msgspec.Struct, frozen=True):
-    """One source to chunk. `path` is where its bytes are, `tokenizer` a GGUF with the model's vocabulary.
-
-    `prefixes` are the document prefixes of the models that may embed its chunks; tokens are counted with the first.
-    """
-
-    source: str
-    path: str
-    config: Config
-    tokenizer: str
-    prefixes: tuple[str, ...]
-
-
-class Failure(msgspec.Struct, frozen=True, tag=True):
-    """Why a source has no chunks. `lasting` tells whether the same bytes would fail again."""
-
-    code: str
-    text: str
-    source: str
-    locator: Locator | None = None
-    lasting: bool = True
-    seconds: float = 0.0
-
-    def error(self) -> SourceError:
-        return SourceError(self.code, self.text, self.source, self.locator)
-
-
-class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """What became of one source."""
-
-    entry: DocumentEntry
-    chunks: tuple[Chunk, ...]
-    messages: tuple[Message, ...]
-    seconds: float = 0.0
-
-
-Outcome = Compiled | Failure
 _LENGTH = 4
 _START_SECONDS = 300.0
 
 
-def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Iterator[Outcome]:
+def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Generator[Outcome]:
     """The outcome of each job, in order, from up to `processes` workers (one a core when not given)."""
     count = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
     workers = [_Worker() for _ in range(count)]
@@ -188,93 +150,6 @@ def _write_frame(sink: IO[bytes], frame: bytes) -> None:
     sink.flush()
 
 
-def compile_source(job: Job) -> Outcome:
-    """Reads, captions, chunks and audits one source in this process."""
-    try:
-        return _compile(job)
-    except BuildError as error:
-        found = error.message
-        return Failure(found.code, found.text, job.source, found.locator, lasting=isinstance(error, SourceError))
-    except MemoryError:
-        limit = job.config.source_megabytes
-        return Failure(
-            "too-large",
-            f"reading it takes more than {limit} MB of memory; split the file, or raise source_megabytes",
-            job.source,
-            lasting=False,
-        )
-    except RecursionError:
-        return Failure("bad-archive", "it is nested too deeply to be read; simplify the file", job.source)
-    except Exception as error:  # a fault of ours must not stop the other sources: it is named, and its trace is kept
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
-        return Failure(
-            "internal",
-            f"ragpress failed on this file ({type(error).__name__} at {where}: {error});"
-            " please report it, and leave the file out meanwhile",
-            job.source,
-        )
-
-
-def _compile(job: Job) -> Compiled:
-    from ragpress.audit import audit, messages_for
-    from ragpress.chunking import chunk_document
-    from ragpress.errors import render
-    from ragpress.readers import read_document
-
-    data = read_source(Path(job.path), job.source)
-    document = read_document(data, job.source, job.config)
-    count = _counter(job.tokenizer, job.prefixes[0])
-    chunks, messages = chunk_document(document, _fitting(job.config, count, job.prefixes), count)
-    if not chunks:
-        raise SourceError("empty-source", "there is no text to index in it; add text or remove the file", job.source)
-    account = audit(data, document, chunks, job.config)
-    found = (*document.messages, *messages, *messages_for(account, job.source, job.config))
-    entry = DocumentEntry(
-        source=job.source,
-        sha256=hashlib.sha256(data).hexdigest(),
-        title=document.title,
-        front_matter=document.front_matter,
-        chunks=len(chunks),
-        coverage=account.coverage,
-        gaps=account.gaps,
-        left_out=account.left_out,
-        messages=tuple(render(item) for item in found),
-    )
-    return Compiled(entry, chunks, found)
-
-
-def read_source(path: Path, source: str) -> bytes:
-    """The bytes of a source as they are at one moment. Raises SourceError for what is no readable file."""
-    try:
-        if not path.is_file():
-            raise SourceError("not-a-file", "it is not a regular file; remove it or give it another name", source)
-        before = path.stat()
-        data = path.read_bytes()
-        after = path.stat()
-    except OSError as error:
-        raise SourceError("file-gone", f"it cannot be read: {error.strerror}; check its rights", source) from None
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
-        raise SourceError("file-gone", "it was changed while it was read; build again", source)
-    return data
-
-
-@lru_cache(maxsize=1)
-def _counter(tokenizer: str, prefix: str) -> Callable[[str], int]:
-    from ragpress.embedding import TokenCounter
-
-    return TokenCounter(Path(tokenizer), prefix)
-
-
-def _fitting(config: Config, count: Callable[[str], int], prefixes: tuple[str, ...]) -> Config:
-    """The settings with a limit under which a text fits whichever of the models' prefixes it is given.
-
-    Exact, since a prefix ends with a space and no token of the known vocabulary crosses one.
-    """
-    longest = max(count(prefix) for prefix in prefixes)
-    return msgspec.structs.replace(config, max_tokens=config.max_tokens - (longest - count(prefixes[0])))
-
-
 def serve() -> None:
     """The worker's loop: answers each Job on standard input until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
@@ -285,7 +160,7 @@ def serve() -> None:
         job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
         if not limited:
             with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
-                _counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
+                counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
             _limit_memory(job.config.source_megabytes)
             limited = True
             _write_frame(sink, b"")  # ready

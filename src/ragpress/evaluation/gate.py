@@ -25,7 +25,11 @@ QUESTIONS = "questions.jsonl"
 RECORD = "retrieval.json"
 
 TIE = 0.001
-"""Scores that differ by no more may change places on another CPU, whose vectors differ in their last bits."""
+"""Scores that differ by no more may change places on another CPU, whose vectors differ in their last bits.
+
+Measured with the offline model and flash attention on and off: the difference of two scores among the first ten
+changed by more than this in one pair of a hundred; the median difference of two neighbours is 0.0035.
+"""
 
 _LITTLE = 1e-9  # shares are rounded, and so is the setting that their difference is compared with
 

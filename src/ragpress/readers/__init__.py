@@ -12,22 +12,42 @@ from ragpress.records import Document
 Reader = Callable[[bytes, str, Config], Document]
 
 
-def read_document(data: bytes, source: str, config: Config) -> Document:
-    """Reads one source by its suffix. `source` is its POSIX path below sources/. Raises SourceError."""
-    return _reader(source)(data, source, config)
+def read_document(data: bytes, source: str, config: Config, suffix: str = "") -> Document:
+    """Reads one source by its suffix. `source` is its POSIX path below sources/. Raises SourceError.
+
+    `suffix` is what the bytes are where that is not the source's own: `.docx` for what was made of a `.doc`.
+    """
+    return _reader(source, suffix or suffix_of(source))(data, source, config)
 
 
-READABLE = frozenset({".md", ".txt", ".docx", ".docm", ".dotx", ".dotm", ".xlsx", ".xlsm", ".xltx", ".xltm", ".csv", ".tsv"})
+READABLE = frozenset(
+    {".md", ".txt", ".docx", ".docm", ".dotx", ".dotm", ".xlsx", ".xlsm", ".xltx", ".xltm", ".csv", ".tsv"}
+)
+
+CONVERTIBLE = {
+    ".doc": ".docx",
+    ".dot": ".docx",
+    ".odt": ".docx",
+    ".rtf": ".docx",
+    ".xls": ".xlsx",
+    ".xlt": ".xlsx",
+    ".ods": ".xlsx",
+}
+"""Suffix of a file that no reader reads to that of the file which LibreOffice makes of it."""
+
+
+def suffix_of(source: str) -> str:
+    """The suffix of a source in lower case, with its dot."""
+    return PurePosixPath(source).suffix.lower()
 
 
 def is_readable(source: str) -> bool:
-    """Whether there is a reader for a file of this name, or a word on what to do with it."""
-    return PurePosixPath(source).suffix.lower() in READABLE | {".doc"}
+    """Whether there is a reader for a file of this name, or a way to one."""
+    return suffix_of(source) in READABLE | CONVERTIBLE.keys()
 
 
-def _reader(source: str) -> Reader:
+def _reader(source: str, suffix: str) -> Reader:
     # Imported where used: a build that touches Markdown alone loads neither lxml nor openpyxl.
-    suffix = PurePosixPath(source).suffix.lower()
     if suffix == ".md":
         from ragpress.readers.markdown import read_markdown
 
@@ -48,9 +68,12 @@ def _reader(source: str) -> Reader:
         from ragpress.readers.csv import read_csv
 
         return read_csv
-    if suffix == ".doc":
+    if suffix in CONVERTIBLE:
         raise SourceError(
-            "legacy-doc", "this is a legacy Word file; save it as .docx in Word or LibreOffice and add that", source
+            "legacy-doc",
+            f"a {suffix} file is not read as it is; set convert_doc = true to have LibreOffice convert it,"
+            f" or save it as {CONVERTIBLE[suffix]}",
+            source,
         )
     raise SourceError(
         "unknown-suffix",

@@ -15,9 +15,9 @@ from ragpress.golden import GoldenChunk
 from ragpress.records import Chunk, ContentType
 
 _LETTER = re.compile(r"[^\W\d_]")
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_ARABIC = re.compile("[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufefc]")
-_CYRILLIC = re.compile("[\u0400-\u052f]")
+_RIGHT_TO_LEFT = re.compile(r"(?=[^\W\d_])[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_ARABIC = re.compile(r"(?=[^\W\d_])[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufefc]")
+_CYRILLIC = re.compile(r"(?=[^\W\d_])[\u0400-\u052f]")
 PARTING = re.compile(r"\n{2,}")
 """What stands between two paragraphs of a chunk."""
 
@@ -27,7 +27,7 @@ _LONGEST = 60
 KINDS: dict[ContentType, str] = {
     "paragraph": "paragraph",
     "table_row": "table row",
-    "qa_pair": "question",
+    "qa_pair": "Q&A",
     "image_caption": "caption",
 }
 """Content type to the word for it on a page."""
@@ -79,6 +79,12 @@ def pieces(source: str) -> list[str]:
 def finalize(value: object) -> object:
     """What jinja puts on a page for an expression: text with the signs that would steer its direction written out."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def advice(text: str) -> Markup:
+    """A note of the tool's own, with what stands in backticks as code."""
+    pieces = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(pieces))
 
 
 def percent(share: float) -> str:

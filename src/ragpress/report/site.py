@@ -16,7 +16,18 @@ from ragpress.report.differences import paragraphs_of
 from ragpress.report.gathering import Report, gather
 from ragpress.report.pages import overview, source_page
 from ragpress.report.searching import search_data
-from ragpress.report.showing import KINDS, PARTING, bearing, cells_of, finalize, page_name, percent, pieces, plain_value
+from ragpress.report.showing import (
+    KINDS,
+    PARTING,
+    advice,
+    bearing,
+    cells_of,
+    finalize,
+    page_name,
+    percent,
+    pieces,
+    plain_value,
+)
 from ragpress.repository import Repository, find_sources, fingerprint, tool_fingerprint, tree_stamp
 
 Say = Callable[[str], None]
@@ -79,6 +90,7 @@ def render(report: Report) -> Iterator[tuple[str, bytes]]:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "advice": advice,
         "bearing": bearing,
         "cells": cells_of,
         "page_name": page_name,

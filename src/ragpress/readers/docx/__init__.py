@@ -45,16 +45,16 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
         source=source,
         title=writer.title,
         units=tuple(writer.units),
-        messages=(*package.messages, *story.messages, *_remarks(story, writer)),
+        messages=(*package.messages, *story.messages, *_remarks(story, writer, config)),
         pictures=tuple(story.pictures.values()),
     )
 
 
-def _remarks(story: Story, writer: UnitWriter) -> list[Message]:
+def _remarks(story: Story, writer: UnitWriter, config: Config) -> list[Message]:
     """What was met often enough to be told once a document."""
     source = story.package.source
     found = []
-    if story.silent_pictures:
+    if story.silent_pictures and config.captions == "off":  # else a caption is to tell what they show
         text = f"{story.silent_pictures} pictures have no alternative text; write one in Word so that they can be found"
         found.append(message("info", "picture", text, source))
     if story.lost_pictures:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
-from ragpress.readers.markdown.blocks import Comment, read_blocks
+from ragpress.readers.markdown.blocks import Block, Comment, read_blocks
 from ragpress.readers.markdown.front_matter import read_front_matter
+from ragpress.readers.markdown.pictures import embedded
 from ragpress.readers.markdown.sections import assemble
-from ragpress.records import Document, LeftOut, Locator, Message
+from ragpress.records import Document, LeftOut, Locator, Message, Picture
 from ragpress.text import decode, normalize
 
 
@@ -21,10 +23,11 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
     decoded = decode(data, source)
     lines = normalize(decoded.text).split("\n")
     front = read_front_matter(lines, source)
-    blocks, comments = read_blocks("\n".join(lines[front.lines :]))
+    blocks, comments, silent = read_blocks("\n".join(lines[front.lines :]), pictures=config.captions != "off")
     if not blocks:
         raise _empty(front.lines, comments, source)
     blocks = [block._replace(start=block.start + front.lines, end=block.end + front.lines) for block in blocks]
+    blocks, pictures = _taken_in(blocks)
     title = _title(front.values) or next((block.text for block in blocks if block.level == 1 and block.text), "")
     name = _title(front.values) or normalize(PurePosixPath(source).stem)
     units, messages, left_out = assemble(blocks, name, config, source)
@@ -33,9 +36,37 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
         title=title or name,
         front_matter=front.values,
         units=units,
-        messages=(*decoded.messages, *front.messages, *messages, *_warnings(comments, front.lines, source)),
+        messages=(
+            *decoded.messages,
+            *front.messages,
+            *messages,
+            *_warnings(comments, front.lines, source),
+            *_silent(silent if config.captions == "off" else 0, source),
+        ),
         left_out=(*left_out, *(LeftOut("comment", each.text, _place(each, front.lines)) for each in comments)),
+        pictures=pictures,
     )
+
+
+def _taken_in(blocks: Sequence[Block]) -> tuple[list[Block], tuple[Picture, ...]]:
+    """The blocks with pictures inside the text named by their sha256, and those pictures."""
+    found: dict[str, Picture] = {}
+    named = []
+    for block in blocks:
+        picture = embedded(block.picture)
+        if picture is not None:
+            found[picture.sha256] = picture
+            block = block._replace(picture=picture.sha256)
+        named.append(block)
+    return named, tuple(found.values())
+
+
+def _silent(count: int, source: str) -> list[Message]:
+    if not count:
+        return []
+    counted = "1 picture has" if count == 1 else f"{count} pictures have"
+    text = f"{counted} no alternative text; write one, as ![what it shows](…), so that it can be found"
+    return [message("info", "picture", text, source)]
 
 
 def _empty(above: int, comments: list[Comment], source: str) -> SourceError:

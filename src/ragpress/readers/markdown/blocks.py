@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ragpress.readers.markdown.markup import visible
+from ragpress.readers.markdown.pictures import images
 from ragpress.records import UnitKind
 
 _DEFINITION = re.compile(r"\s*\[(?P<note>\^)?[^\]]*\]:\s*(?P<target>\S*)")
@@ -26,7 +27,8 @@ class Block(NamedTuple):
     """A block on the lines from `start` up to `end` (from 0, `end` out). `level` is a heading's, 1 to 6, else 0.
 
     A heading's `text` is plain; that of all others is the source without what nobody sees. `breaks` and `repeat`
-    are those of a Unit.
+    are those of a Unit. A picture (kind `image_caption`) has an address in place of a text, and follows the block that
+    shows it.
     """
 
     kind: UnitKind
@@ -36,6 +38,7 @@ class Block(NamedTuple):
     level: int = 0
     breaks: tuple[int, ...] = ()
     repeat: int = 0
+    picture: str = ""
 
 
 class Comment(NamedTuple):
@@ -47,8 +50,16 @@ class Comment(NamedTuple):
     open: bool = False
 
 
-def read_blocks(text: str) -> tuple[list[Block], list[Comment]]:
-    """The top-level blocks in order, and the comments among them.
+class Body(NamedTuple):
+    """The top-level blocks in order, the comments among them, and how many pictures have no alternative text."""
+
+    blocks: list[Block]
+    comments: list[Comment]
+    silent_pictures: int
+
+
+def read_blocks(text: str, *, pictures: bool = False) -> Body:
+    """What a Markdown text is made of. Only with `pictures` are there blocks of pictures.
 
     Lists, tables, quotations and code are one block each. Rules, link definitions and blocks without visible text
     are none; but a footnote is, and a line that only looks like a definition (`[Phone]: 8-800-000`).
@@ -58,8 +69,9 @@ def read_blocks(text: str) -> tuple[list[Block], list[Comment]]:
     reader = _Reader(text.split("\n"), env)
     for group in _top_level(tokens):
         reader.add(group)
+        reader.add_pictures(group, keep=pictures)
     reader.add_definitions()
-    return sorted(reader.blocks, key=lambda block: block.start), reader.comments
+    return Body(sorted(reader.blocks, key=lambda block: block.start), reader.comments, reader.silent_pictures)
 
 
 @cache
@@ -80,6 +92,7 @@ class _Reader:
     def __init__(self, lines: list[str], env: dict[str, Any]) -> None:
         self.blocks: list[Block] = []
         self.comments: list[Comment] = []
+        self.silent_pictures = 0
         self._lines = lines
         self._env = env
 
@@ -104,6 +117,12 @@ class _Reader:
             self._add_html(start, end)
         else:
             self._add_text("paragraph", group, start, end, _leaves(group) if token.type == "blockquote_open" else set())
+
+    def add_pictures(self, group: Sequence[Token], *, keep: bool) -> None:
+        for image in images(group, _parser(), self._env, all_=keep):
+            self.silent_pictures += not image.alternative.strip()
+            if keep and (place := group[0].map):
+                self.blocks.append(Block("image_caption", "", place[0], place[1], picture=image.address))
 
     def add_definitions(self) -> None:
         """What CommonMark takes for a link's definition, though a reader would miss it."""

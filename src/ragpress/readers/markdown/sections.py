@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -54,14 +55,14 @@ def assemble(
     units: list[Unit] = []
     messages: list[Message] = []
     left_out: list[LeftOut] = []
-    for section, after in zip(sections, (*sections[1:], None), strict=True):
+    for number, section in enumerate(sections):
         if section.under_excluded:
             left_out.append(section.left_out("excluded-section"))
             text = f"section «{_short(section.name)}» is left out, as excluded_section_headings says"
             messages.append(message("info", "left-out", text, source, left_out[-1].locator))
         elif not section.empty():
             units.extend(_units(section))
-        elif section.body or (section.heading and section.heading.text and not _opens(section, after)):
+        elif section.body or (section.heading and section.heading.text and not _opens(section, sections[number + 1 :])):
             left_out.append(section.left_out("empty-section"))
             text = f"there is no text under «{_short(section.name)}»; write some or remove the heading"
             messages.append(message("warning", "empty-section", text, source, left_out[-1].locator))
@@ -112,9 +113,10 @@ def _sections(blocks: Iterable[Block], name: str, excluded: set[str]) -> Iterato
         yield section
 
 
-def _opens(section: _Section, after: _Section | None) -> bool:
-    """Whether an H1 without text of its own is the root of sections below it."""
-    return section.level == 1 and after is not None and after.level == 2
+def _opens(section: _Section, following: Iterable[_Section]) -> bool:
+    """Whether an H1 without text of its own is the root of sections that have one, so that their chunks carry it."""
+    below = itertools.takewhile(lambda each: each.level == 2, following)
+    return section.level == 1 and any(not each.empty() and not each.under_excluded for each in below)
 
 
 def _units(section: _Section) -> Iterator[Unit]:
@@ -129,6 +131,7 @@ def _units(section: _Section) -> Iterator[Unit]:
             breadcrumb=section.breadcrumb,
             breaks=block.breaks,
             repeat=block.repeat,
+            picture=block.picture,
         )
 
 

@@ -66,10 +66,10 @@ const folding = (() => {
 function bear(element, text) {
   const letters = (text.match(/\p{L}/gu) ?? []).length;
   const most = (script) => 2 * (text.match(script) ?? []).length > letters;
-  const right = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g;
+  const right = /(?=\p{L})[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/gu;
   const first = text.match(/\p{L}/u)?.[0];
-  element.lang = most(/[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufefc]/g) ? "fa"
-    : most(/[\u0400-\u052f]/g) ? "ru" : "";
+  element.lang = most(/(?=\p{L})[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufefc]/gu) ? "fa"
+    : most(/(?=\p{L})[\u0400-\u052f]/gu) ? "ru" : "";
   const startsRight = first !== undefined && first.search(right) === 0;
   element.textContent = text;
   element.dir = first === undefined || most(right) === startsRight ? "auto" : most(right) ? "rtl" : "ltr";
@@ -83,9 +83,10 @@ function make(name, className, text) {
   return element;
 }
 
+// `work`, once nothing was typed for a moment; at once with `now`.
 function later(work, milliseconds) {
   let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(work, milliseconds); };
+  return (now) => { clearTimeout(timer); if (now === true) work(); else timer = setTimeout(work, milliseconds); };
 }
 
 // -- filters of what stands on a page ---------------------------------------------------------------------------------
@@ -121,14 +122,11 @@ function filter(form) {
 
 // A link to a chunk that a filter hides shows it again.
 function revealTarget(filters) {
-  const id = decodeURIComponent(location.hash.slice(1));
-  const target = id && document.getElementById(id);
-  if (!target) return;
-  if (target.closest("[hidden]")) {
-    for (const { form, apply } of filters) { form.reset(); apply(); }
-    target.scrollIntoView();
-  }
-  if (target.hasAttribute("tabindex")) target.focus({ preventScroll: true });
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target?.closest("[hidden]")) return;
+  for (const { form, apply } of filters) { form.reset(); apply(); }
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
 }
 
 // -- searching --------------------------------------------------------------------------------------------------------
@@ -152,7 +150,7 @@ function occurrences(text, words, fold) {
   const { folded, places } = foldedPlaces(text, fold);
   const found = [];
   for (const word of words) {
-    for (const hit of folded.matchAll(word.pattern)) {
+    for (const hit of folded.matchAll(word.every)) {
       const end = hit.index + hit[0].length;
       found.push([places[hit.index], end < places.length ? places[end] : text.length]);
     }
@@ -207,14 +205,17 @@ function searchPage(form, data) {
     else search();
   }
 
-  // Folded words of the query, each with a pattern that finds it; several in quotes are one.
+  // Folded words of the query, each with patterns that find it; several in quotes are one.
   function parse(query) {
     const found = [];
     for (const part of query.matchAll(/["“”«»„]([^"“”«»„]*)["“”«»„]?|([^\s"“”«»„]+)/gu)) {
       const folded = fold(part[1] ?? part[2]).trim().split(/\s+/u).filter(Boolean);
       if (!folded.length) continue;
       const pattern = folded.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+");
-      found.push({ pattern: new RegExp(pattern, "gu"), begins: new RegExp(`(?<![\\p{L}\\p{N}])${pattern}`, "u") });
+      found.push({
+        once: new RegExp(pattern, "u"), every: new RegExp(pattern, "gu"),
+        begins: new RegExp(`(?<![\\p{L}\\p{N}])${pattern}`, "u"),
+      });
     }
     return found;
   }
@@ -223,8 +224,7 @@ function searchPage(form, data) {
   function score(text, phrase) {
     let sum = 0;
     for (const word of words) {
-      word.pattern.lastIndex = 0;
-      if (!word.pattern.test(text)) return -1;
+      if (!word.once.test(text)) return -1;
       sum += word.begins.test(text) ? 1 : 0;
     }
     return sum + (phrase && text.includes(phrase) ? words.length : 0);
@@ -311,8 +311,9 @@ function searchPage(form, data) {
     form.elements.source.value = number < 0 ? "" : String(number);
   }
 
-  form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
-  form.addEventListener("input", later(search, 150));
+  const typed = later(search, 150);
+  form.addEventListener("submit", (event) => { event.preventDefault(); typed(true); });
+  form.addEventListener("input", typed);
   more.addEventListener("click", () => {
     const first = list.children.length;
     show();

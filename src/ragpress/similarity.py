@@ -1,0 +1,103 @@
+"""How alike sentences are by the model that a build folder uses: what chunking by meaning goes by."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+
+from ragpress.choice import locked_model, sticky_name
+from ragpress.embedding import Embedder
+from ragpress.errors import BuildError
+from ragpress.models import ModelFile, resolve
+from ragpress.progress import progress
+from ragpress.repository import Repository
+from ragpress.seed import SeedSetting
+from ragpress.vectors import VectorCache, vector_keys
+
+Say = Callable[[str], None]
+_MANY = 500  # sentences of a source from which on it is told how far they are
+
+
+class Similarity:
+    """Cosine similarities of pairs of texts, embedded as texts of a document. May be called from several threads.
+
+    `file` tells the model; whether it is on this machine is asked when a text has no vector in the cache, which gets
+    the new ones.
+    """
+
+    def __init__(self, repository: Repository, file: ModelFile, find: Callable[[], ModelFile], tell: Say) -> None:
+        self.file = file
+        self._repository = repository
+        self._find = find
+        self._tell = tell
+        self._embedder: Embedder | None = None
+        self._lock = threading.Lock()  # a call uses all cores, and the cache is one thread's
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The similarity of each pair, -1 to 1: the same bits wherever the vectors are. Raises BuildError."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        keys = vector_keys(self.file, texts)
+        with self._lock, VectorCache(self._repository.vectors, self._tell) as cache:
+            absent = cache.missing(keys, self._wanted_engine())
+            if absent:
+                self._embed(cache, [(keys[at], texts[at]) for at in absent])
+            found, lost = cache.matrix(keys, self.file.dimensions)
+        if lost:
+            raise BuildError("embedding", "the vectors of sentences are gone from the cache; build again")
+        vectors = found.astype(np.float64)
+        # fsum is exact, so that the bits do not depend on numpy's own instruction set
+        norms = [math.sqrt(math.fsum(vector.tolist())) for vector in np.square(vectors)]
+        place = {text: at for at, text in enumerate(texts)}
+        similarities = []
+        for one, two in ((place[one], place[two]) for one, two in pairs):
+            product = math.fsum((vectors[one] * vectors[two]).tolist())
+            similarities.append(product / (norms[one] * norms[two]))
+        return similarities
+
+    def _wanted_engine(self) -> str | None:
+        if not self._repository.config.reproducible:
+            return None
+        from ragpress.engine import engine
+
+        return engine()
+
+    def _embed(self, cache: VectorCache, items: Sequence[tuple[bytes, str]]) -> None:
+        if self._embedder is None:
+            self._embedder = Embedder(self._find())
+        embedder = self._embedder
+        many = len(items) >= _MANY
+        with progress(len(items), "comparing sentences", self._tell) if many else nullcontext() as advance:
+            embedder.embed_documents(
+                [text for _, text in items],
+                names=[f"the sentence «{text[:40]}…»" for _, text in items],
+                on_batch=lambda batch: cache.put_many(
+                    [(items[at][0], vector) for at, vector in batch], embedder.engine
+                ),
+                progress=advance,
+            )
+
+    def close(self) -> None:
+        if self._embedder is not None:
+            self._embedder.close()
+            self._embedder = None
+
+
+@contextmanager
+def similarity(repository: Repository, tell: Say) -> Iterator[Similarity]:
+    """The similarities by the model that the build folder uses, as `publish.embed` chooses it. Raises ModelError."""
+    sticky = sticky_name(repository) or SeedSetting(repository, tell).choose_model()
+
+    def find() -> ModelFile:
+        return resolve(repository.config, repository.root, sticky=sticky, announce=tell)
+
+    locked = None if repository.config.reproducible else locked_model(repository, sticky)
+    file = locked or find()
+    found = Similarity(repository, file, find if locked else lambda: file, tell)
+    try:
+        yield found
+    finally:
+        found.close()

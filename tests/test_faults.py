@@ -1,0 +1,422 @@
+"""What happens to builds: kills, full and read-only disks, damaged files of every kind, models and sources that fail.
+
+`RAGPRESS_KILLS=20` kills at so many moments instead of a few.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gguf_maker import Sizes, write_nomic
+from ragpress.opening import verify_artifact
+from repository_maker import artifact_bytes, build, environment, failing, make_repository, write_source
+from tiny_builds import cached, clean_build, embedded, settings, text, tiny_model, tiny_repository
+
+KILLS = int(os.environ.get("RAGPRESS_KILLS", "4"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tiny_repository(tmp_path_factory.mktemp("faults") / "repo", 4)
+    build(root)
+    return root
+
+
+@pytest.fixture
+def repository(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "repo"))
+
+
+def one_line(printed: str) -> str:
+    """The only line of a failed build that tells an error."""
+    lines = [line for line in printed.splitlines() if "error: " in line]
+    assert len(lines) == 1, printed
+    assert "; " in lines[0], "it must say what to do"
+    return lines[0]
+
+
+def start(root: Path, **extra: str) -> subprocess.Popen[str]:
+    """A build in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "doit"],
+        cwd=root,
+        env=environment(**extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def waited(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# -- kills -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def slow_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that takes two seconds for the texts of `long_sources`."""
+    sizes = Sizes(layers=8, width=384, heads=6, inner=1024, experts=2, used=1)
+    return write_nomic(tmp_path_factory.mktemp("model") / "slow.gguf", sizes)
+
+
+def long_sources(mark: str) -> dict[str, str]:
+    """36 texts near the limit."""
+    return {
+        f"{number}.md": "\n\n".join(
+            f"## Раздел {part}\n\n" + f"Слово {mark} {number} {part}. " * 16 for part in range(4)
+        )
+        for number in range(9)
+    }
+
+
+def test_a_build_that_was_killed_goes_on_where_it_was(tmp_path: Path, slow_model: Path) -> None:
+    """At random moments, the whole process group at once. The texts change each time, and the cache starts empty."""
+    versions = [long_sources("один"), long_sources("два")]
+    clean, whole = [], 0.0
+    for number, sources in enumerate(versions):
+        root = make_repository(tmp_path / f"clean-{number}", sources, settings(model=slow_model))
+        begin = time.monotonic()
+        build(root)
+        whole = time.monotonic() - begin
+        clean.append(artifact_bytes(root))
+    root = tmp_path / "clean-1"
+    chance = random.Random(3)
+    kept = 0
+    for number in range(KILLS):
+        version = number % 2
+        for name, source in versions[version].items():
+            write_source(root, name, source)
+        (root / "build" / "cache" / "vectors.sqlite").unlink()
+        process = start(root)
+        time.sleep((number + chance.random()) / KILLS * whole)
+        os.killpg(process.pid, (signal.SIGKILL, signal.SIGTERM)[number // 2 % 2])
+        printed = process.communicate(timeout=60)[0]
+        assert "Traceback" not in printed, printed
+        verify_artifact(root / "build" / "kb")
+        assert artifact_bytes(root) in clean
+        before = cached(root)
+        kept += before
+        assert embedded(build(root)) == 36 - before
+        assert artifact_bytes(root) == clean[version]
+        assert not list((root / "build").glob("kb.*"))
+    assert kept > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_at_once_and_keeps_what_was_embedded(
+    tmp_path: Path, slow_model: Path, number: signal.Signals
+) -> None:
+    root = make_repository(tmp_path / "repo", long_sources("три"), settings(model=slow_model))
+    process = start(root)
+    waited(lambda: (root / "build" / "cache" / "vectors.sqlite").exists())
+    time.sleep(0.7)
+    os.killpg(process.pid, number)
+    begin = time.monotonic()
+    printed = process.communicate(timeout=60)[0]
+    assert time.monotonic() - begin < 3
+    assert process.returncode != 0
+    assert "Traceback" not in printed, printed
+    before = cached(root)
+    assert 0 < before < 36
+    assert embedded(build(root)) == 36 - before
+
+
+def test_two_builds_with_edits_in_between_end_as_a_clean_one(repository: Path, tmp_path: Path) -> None:
+    builds = []
+    for number in range(4):
+        write_source(repository, f"{number}.md", text(number, mark=", новый"))
+        write_source(repository, f"new-{number}.md", text(20 + number))
+        builds.append(start(repository))
+        time.sleep(0.2)
+    printed = [process.communicate(timeout=120)[0] for process in builds]
+    assert all("Traceback" not in each for each in printed), printed
+    assert [process.returncode for process in builds] == [0] * 4, printed
+    build(repository)
+    assert artifact_bytes(repository) == clean_build(repository, tmp_path / "clean")
+
+
+# -- disks -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def mounted(target: Path, *options: str) -> Iterator[None]:
+    """A file system at `target` for the time being. Skips the test where mounting is not allowed."""
+    done = subprocess.run(["mount", *options, str(target)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        if os.environ.get("RAGPRESS_TEST_ALL"):
+            pytest.fail(f"mounting is not allowed here: {done.stderr}")
+        pytest.skip("mounting is not allowed here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(target)], check=True)
+
+
+def filled(folder: Path, left: int) -> None:
+    """Leaves so many bytes free on the disk of the folder."""
+    free = os.statvfs(folder)
+    (folder / "ballast").write_bytes(bytes(max(0, free.f_bavail * free.f_frsize - left)))
+
+
+def test_a_full_disk_stops_the_build_wherever_it_is_and_leaves_the_artifact(built: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(built, tmp_path / "repo", ignore=shutil.ignore_patterns("build")))
+    (root / "build").mkdir()
+    for number in range(5, 9):
+        write_source(root, f"{number}.md", text(number))
+    places = set()
+    with mounted(root / "build", "-t", "tmpfs", "-o", "size=600k", "tmpfs"):
+        shutil.copytree(built / "build", root / "build", dirs_exist_ok=True)
+        for left in (0, 4_096, 20_000, 45_000, 70_000, 90_000):
+            filled(root / "build", left)
+            places.add(one_line(failing(root)).split(" cannot ")[0].split(": error: ")[1])
+            (root / "build" / "ballast").unlink()
+            assert artifact_bytes(root) == artifact_bytes(built)
+            verify_artifact(root / "build" / "kb")
+        build(root)
+        assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")
+    assert len(places) > 2, places
+
+
+def test_a_read_only_build_folder_is_one_line(repository: Path) -> None:
+    with mounted(repository / "build", "--bind", str(repository / "build")):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(repository / "build")], check=True)
+        before = artifact_bytes(repository)
+        assert "build/ cannot be written; check the folder's rights" in failing(repository)
+        write_source(repository, "1.md", text(9))
+        assert "build/ cannot be written; check the folder's rights" in failing(repository)
+        assert artifact_bytes(repository) == before
+
+
+# -- damaged files of the build folder -------------------------------------------------------------------------------
+
+STATE = (
+    "doit.sqlite",
+    "model.json",
+    "published",
+    "merged/stamp",
+    "merged/chunks.jsonl",
+    "merged/documents.jsonl",
+    "chunks/1.md.jsonl",
+    "documents/1.md.json",
+    "cache/vectors.sqlite",
+    "kb/index.json",
+    "kb/chunks.jsonl",
+    "kb/index.usearch",
+)
+
+
+def damages(data: bytes, other: bytes) -> dict[str, bytes]:
+    middle = len(data) // 2
+    return {
+        "cut": data[:middle],
+        "emptied": b"",
+        "one bit": data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :],
+        "foreign": other,
+        "nonsense": b"\xff\x00{]" * 200,
+    }
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_a_damaged_file_of_the_build_folder_is_mended(repository: Path, tmp_path: Path, name: str) -> None:
+    """Each damage together with a change that makes the file be read: a source that is gone."""
+    path = repository / "build" / name
+    (repository / "sources" / "3.md").unlink()
+    good = Path(shutil.copytree(repository, tmp_path / "good"))
+    expected = clean_build(good, tmp_path / "clean")
+    other = path.with_name(path.name.replace("1.md", "2.md"))
+    foreign = other.read_bytes() if other != path else b'{"foreign": true}\n'
+    for what, data in damages(path.read_bytes(), foreign).items():
+        shutil.rmtree(repository / "build")
+        shutil.copytree(good / "build", repository / "build")
+        path.write_bytes(data)
+        printed = build(repository)
+        assert artifact_bytes(repository) == expected, (what, printed)
+        assert "Traceback" not in printed, printed
+        assert "nothing to do" in build(repository), what
+
+
+def test_damage_alone_is_noticed_too(repository: Path, built: Path) -> None:
+    for name in STATE:
+        (repository / "build" / name).write_bytes(b"nonsense")
+    build(repository)
+    assert artifact_bytes(repository) == artifact_bytes(built)
+    assert "nothing to do" in build(repository)
+
+
+def test_a_damaged_model_lock_is_one_line_and_nothing_is_touched(repository: Path, built: Path) -> None:
+    lock = repository / "model.lock.json"
+    good = lock.read_bytes()
+    write_source(repository, "1.md", text(9))
+    for data in (good[:-30], b"", b"[]", good.replace(b'"sha256"', b'"sha265"')):
+        lock.write_bytes(data)
+        assert "model.lock.json is damaged (" in one_line(failing(repository))
+        assert lock.read_bytes() == data
+    lock.write_bytes(good.replace(b'"sha256": "', b'"sha256": "0')[:-1].replace(b"0", b"1", 1))
+    failing(repository)
+    assert artifact_bytes(repository) == artifact_bytes(built)
+
+
+def test_a_damaged_offline_model_in_the_cache_is_made_anew(repository: Path, tmp_path: Path) -> None:
+    from ragpress.models import cache_folder, tokenizer_file
+    from ragpress.config import Config
+
+    good = tokenizer_file(Config(), tmp_path)
+    assert good.parent == cache_folder()
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / good.name).write_bytes(good.read_bytes()[:-5])
+    (tmp_path / "cache" / "sha256.json").write_bytes(b"nonsense")
+    (repository / "pyproject.toml").write_text('[tool.ragpress]\noffline_model = "multilingual-e5-small"\n')
+    (repository / "build" / "model.json").unlink()
+    shutil.rmtree(repository / "build" / "kb")
+    build(repository, RAGPRESS_CACHE=str(tmp_path / "cache"))
+    assert (tmp_path / "cache" / good.name).read_bytes() == good.read_bytes()
+
+
+def test_doit_state_that_another_program_holds_is_one_line(repository: Path) -> None:
+    state = sqlite3.connect(repository / "build" / "doit.sqlite", isolation_level=None)
+    state.execute("BEGIN EXCLUSIVE")
+    try:
+        assert "build/doit.sqlite is held by another program; close that, then build again" in failing(repository)
+    finally:
+        state.close()
+    assert not (repository / "build" / "doit.sqlite.damaged").exists()
+    assert "nothing to do" in build(repository)
+
+
+# -- sources ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_that_is_edited_while_the_build_runs_is_built_as_it_is_then_or_the_next_time(
+    tmp_path: Path, slow_model: Path
+) -> None:
+    """Its chunks were made already when it changes, and its task has not been done yet."""
+    sources = long_sources("четыре")
+    root = make_repository(tmp_path / "repo", {"a.md": text(1), **sources}, settings(model=slow_model))
+    big = "\n\n".join(f"## Раздел {number}\n\n" + "Много слов в тексте. " * 40 for number in range(600))
+    write_source(root, "zzz.md", big)
+    process = start(root)
+    waited(lambda: (root / "build" / "documents" / "a.md.json").exists())
+    write_source(root, "a.md", text(2))
+    os.killpg(process.pid, signal.SIGTERM) if False else None
+    process.communicate(timeout=300)
+    build(root)
+    assert "Текст номер 2" in (root / "build" / "kb" / "chunks.jsonl").read_text("utf-8")
+    assert "Текст номер 1" not in (root / "build" / "kb" / "chunks.jsonl").read_text("utf-8")
+
+
+def test_sources_that_hang_or_eat_memory_fail_alone_and_the_others_are_chunked(repository: Path) -> None:
+    (repository / "pyproject.toml").write_text(settings("source_seconds = 2", "source_megabytes = 200"), "utf-8")
+    site = repository / "site"
+    site.mkdir()
+    site.joinpath("sitecustomize.py").write_text(MISCHIEF, encoding="utf-8")
+    write_source(repository, "hang.md", text(20, mark=" hang"))
+    write_source(repository, "eat.md", text(21, mark=" eat"))
+    write_source(repository, "new.md", text(22))
+    before = artifact_bytes(repository)
+    path = os.pathsep.join([str(site), *filter(None, sys.path)])
+    printed = failing(repository, PYTHONPATH=path)
+    errors = [line for line in printed.splitlines() if "error: " in line]
+    assert [(line.split(": ")[0], line[-11:]) for line in sorted(errors)] == [
+        ("sources/eat.md", "[too-large]"),
+        ("sources/hang.md", " [too-slow]"),
+    ]
+    assert (repository / "build" / "chunks" / "new.md.jsonl").exists()
+    assert artifact_bytes(repository) == before
+    build(repository)
+
+
+MISCHIEF = """
+import time
+import ragpress.readers.markdown as module
+
+real = module.read_markdown
+
+def read_markdown(data, source, config):
+    if b" hang" in data:
+        time.sleep(60)
+    if b" eat" in data:
+        return [bytearray(1 << 26) for _ in range(100)]
+    return real(data, source, config)
+
+module.read_markdown = read_markdown
+"""
+
+
+# -- models ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_returns_no_numbers_is_refused_and_the_artifact_stays(repository: Path, tmp_path: Path) -> None:
+    broken = write_nomic(tmp_path / tiny_model().name, broken=True)
+    (repository / "pyproject.toml").write_text(settings(model=broken), "utf-8")
+    (repository / "model.lock.json").unlink()
+    before = artifact_bytes(repository)
+    line = one_line(failing(repository))
+    assert "a vector that is not finite for " in line
+    assert artifact_bytes(repository) == before
+    assert cached(repository) == 8
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "no model"])
+def test_a_damaged_model_file_is_one_line(repository: Path, tmp_path: Path, damage: str) -> None:
+    data = tiny_model().read_bytes()
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes({"cut": data[: len(data) * 3 // 4], "emptied": b"", "no model": b"text" * 99}[damage])
+    (repository / "pyproject.toml").write_text(settings(model=bad), "utf-8")
+    (repository / "model.lock.json").unlink()
+    before = artifact_bytes(repository)
+    assert "bad.gguf" in failing(repository)
+    assert artifact_bytes(repository) == before
+
+
+# -- places ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_repository_may_lie_anywhere_and_be_built_from_anywhere(tmp_path: Path) -> None:
+    root = tiny_repository(tmp_path / "مخزن محتوا с пробелом = %41 'и кавычкой'")
+    done = subprocess.run(
+        [sys.executable, "-m", "doit", "-f", str(root / "dodo.py")],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [root.name]
+    assert "nothing to do" in build(root)
+    assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")
+
+
+def test_linked_folders_are_built_like_others(built: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(built, tmp_path / "repo", ignore=shutil.ignore_patterns("build")))
+    (tmp_path / "disk").mkdir()
+    (root / "sources").rename(tmp_path / "texts")
+    (root / "sources").symlink_to(tmp_path / "texts")
+    (root / "build").symlink_to(tmp_path / "disk")
+    build(root)
+    assert artifact_bytes(root) == artifact_bytes(built)
+    assert "nothing to do" in build(root)
+    (tmp_path / "texts" / "3.md").unlink()
+    build(root)
+    assert (root / "build").is_symlink()
+    assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")
