@@ -122,7 +122,7 @@ function filter(form) {
 
 // A link to a chunk that a filter hides shows it again.
 function revealTarget(filters) {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   if (!target?.closest("[hidden]")) return;
   for (const { form, apply } of filters) { form.reset(); apply(); }
   target.scrollIntoView();
