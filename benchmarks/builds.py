@@ -62,8 +62,8 @@ def timed(root: Path, *arguments: str, dodo: str = "dodo.py") -> tuple[float, in
 
 def fill_cache(root: Path) -> int:
     """Gives every text of the merged chunks a random vector of the offline model's. Returns the number of chunks."""
-    from ragpress.build import merged_chunks
     from ragpress.manifest import read_chunks
+    from ragpress.merging import merged_chunks
     from ragpress.models import resolve
     from ragpress.repository import open_repository
     from ragpress.vectors import VectorCache, vector_keys

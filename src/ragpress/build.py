@@ -20,9 +20,8 @@ from ragpress.captions.uses import Use, still_true
 from ragpress.choice import allowed, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
-from ragpress.golden import remove_empty_parents
 from ragpress.jobs import Compiled, Failure, Job, Outcome
-from ragpress.manifest import encode_chunk, encode_document, read_chunks, replace_file
+from ragpress.manifest import encode_chunk, read_chunks, replace_file
 from ragpress.models import known_model, tokenizer_file
 from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import (
@@ -32,6 +31,7 @@ from ragpress.repository import (
     file_stamp,
     find_sources,
     fingerprint,
+    source_stamp,
     tool_fingerprint,
     tree_stamp,
 )
@@ -131,8 +131,9 @@ def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = s
     settings = chunking_fingerprint(repository)
     if stale and not is_chunked_alike(repository):
         _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
+    before = {found.source: source_stamp(found.path) for found in stale}
     for found, outcome in compiled(repository, stale, tell) if stale else ():
-        _keep(repository, found, settings, outcome, tell)
+        _keep(repository, found, settings, outcome, before[found.source], tell)
 
 
 def _settings(repository: Repository) -> Path:
@@ -142,7 +143,7 @@ def _settings(repository: Repository) -> Path:
 def is_chunked_alike(repository: Repository) -> bool:
     """Whether all chunks that stand in the build folder were made with the settings and the tool as they are now."""
     try:
-        return _settings(repository).read_text() == chunking_fingerprint(repository)
+        return _settings(repository).read_bytes() == chunking_fingerprint(repository).encode()
     except OSError:
         return False
 
@@ -174,7 +175,7 @@ def compiled(repository: Repository, wanted: Sequence[Found], tell: Say = say) -
         yield named[job.source], outcome
 
 
-def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, tell: Say) -> None:
+def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, before: str, tell: Say) -> None:
     source = found.source
     if isinstance(outcome, Compiled):
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
@@ -185,7 +186,10 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
             tell(render(message, f"{repository.config.sources}/"))
     else:
         repository.chunks_of(source).unlink(missing_ok=True)
-        stamp = _stamp(settings, found.path.read_bytes()) if found.regular and found.path.is_file() else ""
+        readable = found.regular and found.path.is_file()
+        stamp = _stamp(settings, found.path.read_bytes()) if readable else ""
+        if source_stamp(found.path) != before:
+            stamp = ""  # it is not known which bytes failed
         state = State(stamp, "", failure=outcome)
     replace_file(repository.state_of(source), msgspec.json.encode(state))
 
@@ -195,17 +199,40 @@ def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
 
     The first call of a process chunks all sources that need it, so that both cores have work.
     """
-    if repository.root not in _chunked:
-        chunk_sources(repository, find_sources(repository.sources), tell)
-        if not is_chunked_alike(repository):
-            replace_file(_settings(repository), chunking_fingerprint(repository).encode())
-        _chunked.add(repository.root)
+    seen = _chunk_all(repository, tell)
+    for _ in range(_ATTEMPTS):
+        stamp = source_stamp(found.path)
+        if seen.get(found.source) == stamp:
+            break
+        chunk_sources(repository, [found], tell)  # it was changed after it was read, which doit would not notice
+        seen[found.source] = stamp
+    else:
+        raise SourceError("file-gone", "it changes all the time; build again when it is at rest", found.source)
     failure = source_failure(repository, found.source)
     if failure is not None and repository.config.on_error == "fail":
         raise failure
 
 
-_chunked: set[Path] = set()
+def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
+    """Source to what its file was like when it was read; all sources are at the first call of a process."""
+    seen = _chunked.get(repository.root)
+    if seen is None:
+        found = find_sources(repository.sources)
+        seen = {item.source: source_stamp(item.path) for item in found}
+        try:
+            chunk_sources(repository, found, tell)
+            if not is_chunked_alike(repository):
+                replace_file(_settings(repository), chunking_fingerprint(repository).encode())
+        except BuildError as error:
+            seen = error
+        _chunked[repository.root] = seen
+    if isinstance(seen, BuildError):
+        raise seen  # a full disk is tried once, and not for each source
+    return seen
+
+
+_ATTEMPTS = 3
+_chunked: dict[Path, dict[str, str] | BuildError] = {}
 
 
 def source_failure(repository: Repository, source: str) -> SourceError | None:
@@ -228,69 +255,6 @@ def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...],
     return tuple(read_chunks(repository.chunks_of(source))), state.entry
 
 
-# -- merge -----------------------------------------------------------------------------------------------------------
-
-
-def merged_chunks(repository: Repository) -> Path:
-    return repository.build / "merged" / "chunks.jsonl"
-
-
-def merged_documents(repository: Repository) -> Path:
-    return repository.build / "merged" / "documents.jsonl"
-
-
-def _merge_stamp(repository: Repository, found: Sequence[Found]) -> str:
-    names = [item.source for item in found]
-    return fingerprint(names, tree_stamp(repository.build / "documents"), repository.config.on_error)
-
-
-def is_merged(repository: Repository, found: Sequence[Found]) -> bool:
-    """Whether the merged files are made from the chunks of these sources, all there are, as they stand."""
-    stamp = repository.build / "merged" / "stamp"
-    files = (merged_chunks(repository), merged_documents(repository))
-    try:
-        return stamp.read_text() == _merge_stamp(repository, found) and all(path.is_file() for path in files)
-    except OSError:
-        return False
-
-
-def merge(repository: Repository, tell: Say = say) -> None:
-    """All sources' chunks and entries, in the order of their names, as two files; what belongs to no source goes."""
-    found = find_sources(repository.sources)
-    if not found:
-        raise BuildError("no-sources", f"{repository.config.sources}/ holds no document; put one in and build again")
-    remove_orphans(repository, {item.source for item in found})
-    chunk_sources(repository, [item for item in found if read_state(repository, item.source) is None], tell)
-    lines: list[bytes] = []
-    entries: list[bytes] = []
-    for item in found:
-        state = read_state(repository, item.source)
-        if state is None:
-            raise BuildError("file-gone", "its chunks are missing from the build folder; build again", item.source)
-        if state.failure is not None:
-            if repository.config.on_error == "fail":
-                raise state.failure.error()
-            tell(f'{state.failure.error()} - left out of the artifact, as on_error = "skip" says')
-            continue
-        if state.entry is not None:
-            lines.append(repository.chunks_of(item.source).read_bytes())
-            entries.append(encode_document(state.entry))
-    if not lines:
-        raise BuildError("no-sources", "no source could be read; mend the ones named above")
-    replace_file(merged_chunks(repository), b"".join(lines))
-    replace_file(merged_documents(repository), b"".join(entries))
-    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, found).encode())
-
-
-def remove_orphans(repository: Repository, present: set[str]) -> None:
-    """Deletes the chunks and states in the build folder of sources that are no longer there."""
-    for folder, suffix in ((repository.build / "chunks", ".jsonl"), (repository.build / "documents", ".json")):
-        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.is_file() and path.relative_to(folder).as_posix().removesuffix(suffix) not in present:
-                path.unlink()
-                remove_empty_parents(folder, path.parent)
-
-
 # -- publish (publish.py does it, with the heavy libraries) -----------------------------------------------------------
 
 
@@ -299,7 +263,7 @@ def published_stamp(repository: Repository) -> str:
     config = repository.config
     own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
     settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, _engine(config))
-    merged = (repository.build / "merged" / "stamp").read_text()
+    merged = (repository.build / "merged" / "stamp").read_bytes().hex()
     return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
 
 
@@ -315,6 +279,6 @@ def _engine(config: Config) -> str:
 def is_published(repository: Repository) -> bool:
     """Whether the artifact stands as it was last written, and is made from the merged files as they are now."""
     try:
-        return (repository.build / "published").read_text() == published_stamp(repository)
+        return (repository.build / "published").read_bytes() == published_stamp(repository).encode()
     except OSError:
         return False

@@ -8,6 +8,8 @@ from typing import Any
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
+from ragpress.doit_state import forgive
+
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
     """doit's console output without a line for each source, and with errors on standard error."""
@@ -17,6 +19,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
     def initialize(self, tasks: object, selected_tasks: object) -> None:
         self._groups: set[str] = set()
         self._executed = 0
+        self._told: set[str] = set()
+        forgive(self._say)
 
     def execute_task(self, task: Any) -> None:
         if not task.actions:
@@ -25,17 +29,24 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         group = task.name.partition(":")[0]
         if group not in self._groups:
             self._groups.add(group)
-            print(f"ragpress: {group}", file=sys.stderr, flush=True)
+            self._say(f"ragpress: {group}")
 
     def add_failure(self, task: Any, fail: Any) -> None:
-        if not isinstance(fail, UnmetDependency):  # what could not begin is no error of its own
+        told = fail.get_msg()
+        # What could not begin is no error of its own, and a full disk is one error, whatever it stops.
+        if not isinstance(fail, UnmetDependency) and told not in self._told:
+            self._told.add(told)
             super().add_failure(task, fail)
 
     def skip_uptodate(self, task: object) -> None:
         """Nothing: what is up to date is told once, at the end."""
 
     def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
-        print(result["exception"].get_msg().rstrip("\n"), file=sys.stderr, flush=True)
+        self._say(result["exception"].get_msg().rstrip("\n"))
+
+    @staticmethod
+    def _say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
 
     def complete_run(self) -> None:
         if self.runtime_errors:
@@ -43,5 +54,5 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         elif self.failures:
             number = len(self.failures)
             print(f"ragpress: failed ({number} {'error' if number == 1 else 'errors'})", file=sys.stderr)
-        elif not self._executed:
+        elif not self._executed and sys.exc_info()[0] is None:  # and nothing interrupted it
             print("ragpress: nothing to do", file=sys.stderr)

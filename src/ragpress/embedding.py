@@ -20,6 +20,7 @@ from ragpress.models import ModelFile
 
 _UNIT = 1e-3  # how far from 1 the norm of a finished vector may be
 _SAVE_SECONDS = 2.0  # a killed build loses so much work at most
+_REPLACE = "fetch its file again, or use another"
 _CACHED_WORDS = 400_000
 _LONG_WORD = 64
 
@@ -244,12 +245,12 @@ class Embedder:
         """Cut to the wanted dimensions, then to unit length. Refuses what no index should hold."""
         vector = raw[: self.file.dimensions]
         if not np.isfinite(vector).all():
-            raise ModelError("embedding", f"the model returned a vector that is not finite for {name}")
+            raise ModelError("embedding", f"the model returned a vector that is not finite for {name}; {_REPLACE}")
         # fsum is exact, so that the bits do not depend on numpy's own instruction set
         norm = math.sqrt(math.fsum(np.square(vector, dtype=np.float64).tolist()))
         if norm == 0.0:
-            raise ModelError("embedding", f"the model returned a zero vector for {name}")
+            raise ModelError("embedding", f"the model returned a zero vector for {name}; {_REPLACE}")
         unit = (vector / norm).astype(np.float32)
         if abs(float(np.linalg.norm(unit)) - 1.0) > _UNIT:
-            raise ModelError("embedding", f"the model returned a vector that has no unit length for {name}")
+            raise ModelError("embedding", f"the model's vector for {name} has no unit length; {_REPLACE}")
         return unit

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ragpress.artifact import model_record
-from ragpress.build import merged_chunks, merged_documents, published_stamp, say
+from ragpress.build import published_stamp, say
 from ragpress.choice import artifact_choice, keep_choice, locked_model, sticky_name
 from ragpress.errors import BuildError, message, render
 from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_documents, replace_file
+from ragpress.merging import merged_chunks, merged_documents
 from ragpress.models import ModelFile, known_model, resolve, tokenizer_file
 from ragpress.progress import progress
 from ragpress.repository import Repository

@@ -165,6 +165,19 @@ def file_stamp(path: Path) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 
+def source_stamp(path: Path) -> str:
+    """Changes with whatever is done to a file; empty where there is none."""
+    try:
+        return stamp_of(path.stat())
+    except OSError:
+        return ""
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """The same of a status. The time of the last change of the inode is in it, which nobody can set back."""
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
+
+
 def tree_stamp(folder: Path) -> str:
     """The sha256 over names, sizes and times of all files below the folder; no file is opened."""
     digest = hashlib.sha256()

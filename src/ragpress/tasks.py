@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -21,8 +20,9 @@ from typing import Any
 
 from doit.exceptions import TaskFailed
 
-from ragpress import build
+from ragpress import build, merging
 from ragpress.doit_reporter import Reporter
+from ragpress.doit_state import Checker, state_file
 from ragpress.errors import BuildError
 from ragpress.repository import find_sources, open_repository
 
@@ -46,39 +46,14 @@ def _stop(error: BuildError) -> SystemExit:
     return SystemExit(str(error))
 
 
-def _state_file(folder: Path) -> str:
-    """Where doit keeps its state. A file there that is no intact database is put aside: doit would crash on it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BuildError(
-            "disk", f"{folder.name}/ cannot be made: {error.strerror}; check the folder's rights"
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise BuildError("disk", f"{folder.name}/ cannot be written; check the folder's rights")
-    path = folder / "doit.sqlite"
-    if path.exists():
-        try:
-            with sqlite3.connect(path) as state:
-                intact = state.execute("PRAGMA quick_check").fetchone() == ("ok",)
-            state.close()
-        except sqlite3.DatabaseError:
-            intact = False
-        if not intact:
-            path.replace(folder / "doit.sqlite.damaged")
-            build.say(
-                f"ragpress: {folder.name}/doit.sqlite was damaged and is put aside; what was built is checked again"
-            )
-    return str(path)
-
-
 try:
     REPOSITORY = open_repository(Path.cwd())
     FOUND = find_sources(REPOSITORY.sources)
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
-        "dep_file": _state_file(REPOSITORY.build),
+        "dep_file": state_file(REPOSITORY.build, build.say),
+        "check_file_uptodate": Checker,
         "verbosity": 2,
         "continue": True,
         "reporter": Reporter,
@@ -86,9 +61,16 @@ try:
 except BuildError as error:
     raise _stop(error) from None
 
-# doit saves its state when it ends; an interrupt lets it, where SIGTERM's default would not.
+
+def _interrupted(number: int, _: object) -> None:
+    # doit saves its state on the way out; it would print a traceback for a KeyboardInterrupt
+    os.write(2, b"\nragpress: interrupted; what is done is kept, and the next build goes on from there\n")
+    raise SystemExit(128 + number)
+
+
 if threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _interrupted)
+    signal.signal(signal.SIGTERM, _interrupted)
 
 
 def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]:
@@ -188,8 +170,8 @@ def task_merge() -> Task:
     """Put all chunks in order and drop what belongs to no source"""
     return {
         "task_dep": ["chunk"],
-        "uptodate": [lambda: build.is_merged(REPOSITORY, FOUND)],
-        "actions": [(_action(build.merge), [REPOSITORY])],
+        "uptodate": [lambda: merging.is_merged(REPOSITORY, FOUND)],
+        "actions": [(_action(merging.merge), [REPOSITORY])],
     }
 
 
