@@ -37,8 +37,9 @@ def chromium() -> str:
 @contextmanager
 def running() -> Iterator[Browser]:
     """A browser with a new, empty profile."""
+    program = chromium()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), headless=True, args=OPTIONS)
+        browser = playwright.chromium.launch(executable_path=program, headless=True, args=OPTIONS)
         yield browser
         browser.close()
 

@@ -135,6 +135,7 @@ def test_a_message_belongs_to_the_chunk_at_its_place() -> None:
     chunks = [chunk("Лист: 1!R2", identifier="a" * 16), chunk("Лист: 1!R3-5", identifier="b" * 16)]
     lines = (
         "sources/a.xlsx:Лист: 1!R4: warning: a cell: odd [xlsx-formula]",
+        "sources/a.xlsx:Лист: 1!R1: info: above all chunks [left-out]",
         "sources/a.xlsx:Другой!R4: info: elsewhere [left-out]",
         "sources/a.xlsx: info: of the whole file [picture]",
         "not a message at all",
@@ -151,10 +152,15 @@ def test_a_message_belongs_to_the_chunk_at_its_place() -> None:
         messages=lines,
     )
     found = notes_of(entry, chunks)
-    assert [note.chunk_id for note in found] == ["b" * 16, "", "", ""]
-    assert [note.place for note in found] == ["Лист: 1!R4", "Другой!R4", "", ""]
-    assert [note.text for note in found] == ["a cell: odd", "elsewhere", "of the whole file", "not a message at all"]
-    assert [note.code for note in found] == ["xlsx-formula", "left-out", "picture", ""]
+    assert [note.chunk_id for note in found] == ["b" * 16, "", "", "", ""]
+    assert [note.place for note in found] == ["Лист: 1!R4", "Лист: 1!R1", "Другой!R4", "", ""]
+    assert [(note.text, note.code) for note in found] == [
+        ("a cell: odd", "xlsx-formula"),
+        ("above all chunks", "left-out"),
+        ("elsewhere", "left-out"),
+        ("of the whole file", "picture"),
+        ("not a message at all", ""),
+    ]
 
 
 # -- the files -------------------------------------------------------------------------------------------------------
@@ -247,6 +253,8 @@ def test_a_removed_source_takes_its_page_along(repository: Path) -> None:
     names = files(repository)
     assert f"sources/{page_name('new.md')}" not in names
     assert f"sources/{page_name('old.md')}" not in names  # its golden is gone, too
+    left = sorted(path.name for path in (repository / "build").glob("report*"))
+    assert left == ["report", "reported"]  # neither the old folder nor a half-written one
     assert "Nothing: every chunk is what its golden says." in text_of(repository, "index.html")
 
 
