@@ -132,6 +132,9 @@ def _referred(unit: Unit, root: Path, folder: str, remarks: _Remarks) -> tuple[P
     except ValueError:
         parts = urlsplit("//")
     name = unquote(parts.path).replace("\\", "/")
+    if parts.scheme == "data":
+        remarks.add("unreadable", unit, "a damaged data: address")
+        return None, ""
     if parts.scheme or parts.netloc or not name:
         remarks.add("elsewhere", unit, address)
         return None, ""
@@ -168,7 +171,7 @@ class _Remarks:
         by_hand = f"or write its caption into {NAME}"
         made = []
         for sort, severity, one, many, advice in (
-            ("icon", "info", "picture is", "pictures are", "smaller than an icon and need no caption"),
+            ("icon", "info", "picture is", "pictures are", "too small to say anything"),
             ("again", "info", "picture stands", "pictures stand", "here once more and have a chunk at the first place"),
             ("silent", "info", "picture has", "pictures have", f"an empty text in {NAME} and no chunk"),
             ("elsewhere", "info", "picture is", "pictures are", "on the web and not fetched; save a copy in sources/"),

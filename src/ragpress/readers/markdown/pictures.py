@@ -68,4 +68,4 @@ def embedded(address: str) -> Picture | None:
             data = base64.b64decode(data)
         except binascii.Error:
             return None
-    return Picture(hashlib.sha256(data).hexdigest(), media_type, data)
+    return Picture(hashlib.sha256(data).hexdigest(), media_type, data) if data else None
