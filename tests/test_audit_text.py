@@ -161,3 +161,9 @@ def test_a_column_that_is_overlooked_is_named() -> None:
 def test_the_hint_that_names_the_delimiter_is_no_text() -> None:
     found = account(f"sep=;\n{TABLE}", name="a.csv")
     assert (found.coverage, found.visible) == (1.0, 12)
+
+
+def test_what_no_page_shows_of_html_in_markdown_is_not_visible() -> None:
+    text = "# А\n\n## Б\n\nТекст <script>alert(1)</script> дальше.\n\n<style>\n.x { color: red }\n</style>\n\nКонец.\n"
+    assert account(text).coverage == 1.0
+    assert account("## Б\n\n" + "<script>" * 20_000 + " видно").visible >= 1

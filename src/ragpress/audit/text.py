@@ -13,6 +13,10 @@ _INLINE_TAG = re.compile(
     r"</?(?:a|abbr|b|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strong|u|var)(?:\s[^<>]*)?>", re.IGNORECASE
 )
 _SCRIPT_TAG = re.compile(r"</?su[bp](?:\s[^<>]*)?>", re.IGNORECASE)
+# An element that no page shows, up to its end; not one that is never closed, of which a page shows the text or not.
+_UNSEEN = re.compile(
+    r"<(script|style|template|noscript|object|svg)\b[^<>]*>(?:(?!</?\1\b).)*</\1\s*>", re.IGNORECASE | re.DOTALL
+)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][a-zA-Z][^<>]*>")
 _DESTINATION = re.compile(r"\]\(\s*(?:<[^<>\n]*>|[^\s()]*(?:\([^()\s]*\)[^\s()]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
 _LABEL = re.compile(r"\]\[[^\[\]]*\]")
@@ -70,7 +74,7 @@ def _clean(lines: list[str], seen: Visible) -> list[str]:
         seen.repeatable.update(words(plain(found[0])))
         return {_INLINE_TAG: "", _SCRIPT_TAG: UNKNOWN_LETTER}.get(found.re, " ") + "\n" * found[0].count("\n")
 
-    for pattern in (_DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
+    for pattern in (_UNSEEN, _DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
         text = pattern.sub(blank, text)
     return text.split("\n") if lines else []
 
