@@ -14,23 +14,12 @@ from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_d
 from ragpress.merging import merged_chunks, merged_documents
 from ragpress.models import ModelFile, known_model, resolve, tokenizer_file
 from ragpress.progress import progress
-from ragpress.repository import Repository
+from ragpress.repository import CUTTING_SETTINGS, Repository
 from ragpress.seed import SeedSetting
 from ragpress.vectors import VectorCache, vector_keys
 from ragpress.writing import write_artifact
 
 Say = Callable[[str], None]
-_CHUNKING = (
-    "max_tokens",
-    "min_tokens",
-    "overlap_sentences",
-    "strategy",
-    "breakpoint_percentile",
-    "extra_h1",
-    "excluded_section_headings",
-    "detect_qa",
-)
-"""Settings that index.json quotes."""
 
 
 def embed(repository: Repository, tell: Say = say) -> None:
@@ -126,7 +115,7 @@ def publish(repository: Repository, tell: Say = say) -> None:
         vectors=vectors,
         model=model_record(file),
         engines=engines,
-        chunking={name: getattr(config, name) for name in _CHUNKING},
+        chunking={name: getattr(config, name) for name in CUTTING_SETTINGS},
     )
     replace_file(repository.build / "published", published_stamp(repository).encode())
     tell(f"ragpress: {config.build}/kb holds {len(chunks)} chunks, embedded by {file.model.name}")

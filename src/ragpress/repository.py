@@ -21,7 +21,7 @@ from ragpress.readers import is_readable
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"})
 """Suffixes of files that documents refer to; no sources themselves."""
 
-_CHUNKING_SETTINGS = (
+CUTTING_SETTINGS = (
     "max_tokens",
     "min_tokens",
     "overlap_sentences",
@@ -30,10 +30,10 @@ _CHUNKING_SETTINGS = (
     "extra_h1",
     "excluded_section_headings",
     "detect_qa",
-    "captions",
-    "convert_doc",
-    "min_coverage",
 )
+"""Settings that decide where text is cut; index.json quotes them."""
+
+_CHUNKING_SETTINGS = (*CUTTING_SETTINGS, "captions", "convert_doc", "min_coverage")
 
 
 class Repository(msgspec.Struct, frozen=True):
