@@ -52,7 +52,7 @@ def compile_source(job: Job) -> Outcome:
 def _compile(job: Job) -> Outcome:
     from ragpress.audit import audit, messages_for
     from ragpress.chunking import chunk_document
-    from ragpress.errors import render
+    from ragpress.errors import message, render
     from ragpress.readers import read_document
 
     data = read_source(Path(job.path), job.source)
@@ -73,6 +73,9 @@ def _compile(job: Job) -> Outcome:
     written = tuple(chunk for chunk in chunks if chunk.content_type != "image_caption")
     account = audit(shown, document, written, job.config, suffix)
     found = (*document.messages, *messages, *messages_for(account, job.source, job.config))
+    if suffix:
+        told = f"LibreOffice made {suffix} of it; what there shows the day or the name of the file is left out"
+        found = (message("info", "convert", told, job.source), *found)
     entry = DocumentEntry(
         source=job.source,
         sha256=hashlib.sha256(data).hexdigest(),

@@ -46,7 +46,8 @@ _SETTINGS = (
 """LibreOffice's settings: no macro is run, no link is followed or updated (0 and 2 are "never")."""
 
 _FIELD = re.compile(
-    rb"<w:instrText[^>]*>\s*(?:DATE|TIME|FILENAME)\b[^<]*</w:instrText>"
+    rb'w:fldCharType="begin"(?![^>]*fldLock="(?:true|1|on)")[^>]*>'
+    rb"(?:(?!w:fldCharType=).)*?<w:instrText[^>]*>\s*(?:DATE|TIME|FILENAME)\b[^<]*</w:instrText>"
     rb'(?:(?!w:fldCharType="(?:begin|end)").)*?w:fldCharType="separate"/>(?P<shown>.*?)w:fldCharType="end"/>',
     re.DOTALL,
 )
