@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +42,7 @@ Say = Callable[[str], None]
 
 
 class State(msgspec.Struct, frozen=True):
-    """build/documents/<source>.json: what a source became, and what decided it.
+    """build/documents/<source>.json: what a source became, and what decided it; then a line with the crc32 of that.
 
     `stamp` is a fingerprint of the source, the settings and the tool, `uses` the source's pictures and their captions.
     """
@@ -85,8 +86,11 @@ def build_lock(repository: Repository, tell: Say = say) -> Iterator[None]:
 def read_state(repository: Repository, source: str) -> State | None:
     """What stands in the build folder for a source; None where nothing usable does."""
     try:
-        return msgspec.json.decode(repository.state_of(source).read_bytes(), type=State)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        data, _, seal = repository.state_of(source).read_bytes().rpartition(b"\n")
+        if zlib.crc32(data) != int(seal or b"-1", 16):
+            return None
+        return msgspec.json.decode(data, type=State)
+    except (OSError, ValueError, msgspec.MsgspecError):
         return None  # missing or damaged: the source is chunked again, which mends it
 
 
@@ -191,7 +195,8 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
         if source_stamp(found.path) != before:
             stamp = ""  # it is not known which bytes failed
         state = State(stamp, "", failure=outcome)
-    replace_file(repository.state_of(source), msgspec.json.encode(state))
+    data = msgspec.json.encode(state)
+    replace_file(repository.state_of(source), b"%b\n%08x" % (data, zlib.crc32(data)))
 
 
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:

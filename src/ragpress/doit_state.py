@@ -89,13 +89,17 @@ def forgive(tell: Say) -> None:
     """Lets the running doit end well where its state cannot be written: the next build looks at everything again."""
     manager: Any = Globals.dep_manager
     remove, dump = manager.remove, manager.backend.dump
+    told = False
 
     def forgiving(work: Callable[..., None]) -> Callable[..., None]:
         def run(*arguments: object) -> None:
+            nonlocal told
             try:
                 work(*arguments)
             except sqlite3.DatabaseError as error:
-                tell(f"ragpress: doit's state cannot be written ({error}); the next build looks at all sources again")
+                if not told:
+                    tell(f"ragpress: doit's state cannot be written ({error}); the next build looks at everything")
+                told = True
 
         return run
 

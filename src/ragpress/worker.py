@@ -55,7 +55,7 @@ def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Genera
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in workers:
-                    worker.stop()
+                    worker.end()
                 raise
     finally:
         for worker in workers:
@@ -67,8 +67,18 @@ class _Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+        self._starting = threading.Lock()
 
-    def compile(self, job: Job) -> Outcome:
+    def compile(self, job: Job, compare: Compare) -> Outcome:
+        found = self._answer(job, job)
+        if isinstance(found, Asked):  # embedding sentences is not on the source's clock
+            found = self._answer(job, compare(found.pairs))
+        if isinstance(found, Asked):
+            raise TypeError(f"{job.source}: its worker asked twice")
+        return found
+
+    def _answer(self, job: Job, said: Job | Sequence[float]) -> Outcome | Asked:
         limit = job.config.source_seconds
         try:
             answer = self._exchange(msgspec.msgpack.encode(job), limit)
@@ -94,10 +104,13 @@ class _Worker:
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
         fresh = self._process is None
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ragpress.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
+        with self._starting:
+            if self._ended:
+                raise EOFError
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "ragpress.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
         sink, source = self._process.stdin, self._process.stdout
         if sink is None or source is None:
             raise EOFError
@@ -106,7 +119,19 @@ class _Worker:
             waiting.register(source, selectors.EVENT_READ)
             if fresh:  # loading the vocabulary is not on the source's clock
                 _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
-            return _read_frame(source, waiting, time.monotonic() + seconds)
+            frame = _read_frame(source, waiting, time.monotonic() + seconds)
+        found: Outcome | Asked = msgspec.msgpack.decode(frame, type=Outcome | Asked)
+        return found
+
+    def end(self) -> None:
+        """Ends the process for good. The thread that waits for its answer sees that there is none.
+
+        The pipes are left to that thread: it would wait for ever for one that is closed under it.
+        """
+        with self._starting:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
 
     def stop(self) -> int:
         process, self._process = self._process, None
