@@ -14,6 +14,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -70,15 +71,7 @@ class _Worker:
         self._ended = False
         self._starting = threading.Lock()
 
-    def compile(self, job: Job, compare: Compare) -> Outcome:
-        found = self._answer(job, job)
-        if isinstance(found, Asked):  # embedding sentences is not on the source's clock
-            found = self._answer(job, compare(found.pairs))
-        if isinstance(found, Asked):
-            raise TypeError(f"{job.source}: its worker asked twice")
-        return found
-
-    def _answer(self, job: Job, said: Job | Sequence[float]) -> Outcome | Asked:
+    def compile(self, job: Job) -> Outcome:
         limit = job.config.source_seconds
         try:
             answer = self._exchange(msgspec.msgpack.encode(job), limit)
@@ -119,9 +112,7 @@ class _Worker:
             waiting.register(source, selectors.EVENT_READ)
             if fresh:  # loading the vocabulary is not on the source's clock
                 _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
-            frame = _read_frame(source, waiting, time.monotonic() + seconds)
-        found: Outcome | Asked = msgspec.msgpack.decode(frame, type=Outcome | Asked)
-        return found
+            return _read_frame(source, waiting, time.monotonic() + seconds)
 
     def end(self) -> None:
         """Ends the process for good. The thread that waits for its answer sees that there is none.
