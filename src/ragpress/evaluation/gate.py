@@ -17,7 +17,8 @@ from ragpress.evaluation.cases import read_cases
 from ragpress.evaluation.measuring import DEPTH, Figures, Result, evaluate_artifact, figures
 from ragpress.evaluation.tables import found_instead, misses, rank_words, table
 from ragpress.manifest import replace_file
-from ragpress.repository import Repository
+from ragpress.merging import is_merged
+from ragpress.repository import Repository, find_sources
 
 Say = Callable[[str], None]
 
@@ -86,7 +87,7 @@ def accept_retrieval(repository: Repository, tell: Say = say) -> None:
     path = f"{repository.config.golden}/{RECORD}"
     if not _has_questions(repository):
         return
-    if not is_published(repository):
+    if not (is_merged(repository, find_sources(repository.sources)) and is_published(repository)):
         tell(f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `doit`, then accept again")
         return
     try:
