@@ -36,7 +36,7 @@ from ragpress.readers import read_document
 from ragpress.records import Chunk
 from ragpress.repository import find_sources, open_repository
 from ragpress.review import accept
-from repository_maker import CLOSED, build, chunks, make_repository, run
+from repository_maker import CLOSED, build, chunks, make_repository, run, write_source
 
 MAP, LOGO = png(shade=10), png(shade=20)
 ON = Config(captions="openai", min_tokens=0)
@@ -649,6 +649,17 @@ def test_words_on_a_picture_never_stand_in_for_words_that_are_lost(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), *filter(None, sys.path)]))
     write_captions(root / "captions.jsonl", [*caption(MAP, "Вход со двора").values(), *caption(LOGO, "Знак").values()])
     assert "3 of 8 visible words are in no chunk" in chunked(root).failures["guide.md"]
+
+
+@pytest.mark.parametrize("text", ["Знак", ""])
+def test_a_section_of_a_picture_alone_loses_no_word(root: Path, text: str) -> None:
+    write_source(root, "guide.md", f"{GUIDE}\n## Фотография входа\n\n<img src='img/logo.png'>\n")
+    (root / "sources" / "img" / "logo.png").write_bytes(LOGO)
+    write_captions(root / "captions.jsonl", [*caption(MAP, "Схема").values(), *caption(LOGO, text).values()])
+    made = chunked(root)
+    assert made.failures == {}
+    assert made.captions["guide.md"][1:] == [f"## Фотография входа\n\n{text}"] * bool(text)
+    assert load_source(open_repository(root), "guide.md")[1].coverage == 1.0
 
 
 def test_a_build_is_idle_once_captions_are_there(tmp_path: Path, tesseract: Engine) -> None:

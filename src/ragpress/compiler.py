@@ -17,7 +17,7 @@ from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError
 from ragpress.jobs import Compiled, Failure, Job, Outcome
 from ragpress.lock import write_whole
-from ragpress.records import Document, DocumentEntry, Picture
+from ragpress.records import Chunk, Document, DocumentEntry, Picture
 
 
 def compile_source(job: Job) -> Outcome:
@@ -69,9 +69,7 @@ def _compile(job: Job) -> Outcome:
         pictures = document.pictures and job.config.captions == "off"
         advice = "add text, set captions to have its pictures read," if pictures else "add text"
         raise SourceError("empty-source", f"there is no text to index in it; {advice} or remove the file", job.source)
-    # What was made of a picture is not what the source says, and must not stand in for words that are lost.
-    written = tuple(chunk for chunk in chunks if chunk.content_type != "image_caption")
-    account = audit(shown, document, written, job.config, suffix)
+    account = audit(shown, document, tuple(map(_written, chunks)), job.config, suffix)
     found = (*document.messages, *messages, *messages_for(account, job.source, job.config))
     if suffix:
         told = f"LibreOffice made {suffix} of it; what there shows the day or the name of the file is left out"
@@ -88,6 +86,13 @@ def _compile(job: Job) -> Outcome:
         messages=tuple(render(item) for item in found),
     )
     return Compiled(entry, chunks, found, uses=uses)
+
+
+def _written(chunk: Chunk) -> Chunk:
+    """A chunk as far as the source says it: what was made of a picture must not stand in for words that are lost."""
+    if chunk.content_type != "image_caption":
+        return chunk
+    return msgspec.structs.replace(chunk, text=chunk.text[: chunk.context_chars])
 
 
 def _shown(job: Job, data: bytes) -> tuple[bytes, str]:

@@ -34,6 +34,10 @@ class _Section(msgspec.Struct):
         """The heading and the body."""
         return [*([self.heading] if self.heading else []), *(block for block, _ in self.body)]
 
+    def text(self) -> bool:
+        """Whether there is more than headings and pictures."""
+        return any(not block.level and block.text for block, _ in self.body)
+
     def empty(self) -> bool:
         return all(block.level for block, _ in self.body)
 
@@ -62,6 +66,8 @@ def assemble(
             messages.append(message("info", "left-out", text, source, left_out[-1].locator))
         elif not section.empty():
             units.extend(_units(section))
+            if not section.text():  # if no picture has a caption, the heading is in no chunk
+                left_out.append(section.left_out("empty-section"))
         elif section.body or (section.heading and section.heading.text and not _opens(section, sections[number + 1 :])):
             left_out.append(section.left_out("empty-section"))
             text = f"there is no text under «{_short(section.name)}»; write some or remove the heading"
