@@ -14,11 +14,12 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ragpress.captions.uses import Use, still_true
-from ragpress.choice import allowed, sticky_name
+from ragpress.choice import allowed, chunking_stamp, keep_choice, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
 from ragpress.jobs import Compiled, Failure, Job, Outcome
@@ -28,7 +29,6 @@ from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import (
     Found,
     Repository,
-    chunking_fingerprint,
     file_stamp,
     find_sources,
     fingerprint,
@@ -37,6 +37,10 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
+
+if TYPE_CHECKING:
+    from ragpress.chunking.semantic import Compare
+    from ragpress.similarity import Similarity
 
 Say = Callable[[str], None]
 
@@ -125,19 +129,37 @@ def _is_current(repository: Repository, found: Found, settings: str) -> bool:
 
 def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
     """Those of the sources whose chunks in the build folder are missing or made from something else than now."""
-    settings = chunking_fingerprint(repository)
+    settings = chunking_stamp(repository)
     return [found for found in wanted if not _is_current(repository, found, settings)]
 
 
 def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> None:
     """Chunks those of the wanted sources whose results do not stand in the build folder yet."""
     stale = stale_sources(repository, wanted)
-    settings = chunking_fingerprint(repository)
-    if stale and not is_chunked_alike(repository):
-        _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
-    before = {found.source: source_stamp(found.path) for found in stale}
-    for found, outcome in compiled(repository, stale, tell) if stale else ():
-        _keep(repository, found, settings, outcome, before[found.source], tell)
+    if not stale:
+        return
+    with comparing(repository, tell) as compare:
+        if compare is not None:
+            keep_choice(repository, compare.file)  # the chunks depend on it
+            stale = stale_sources(repository, wanted)
+        settings = chunking_stamp(repository)
+        if not is_chunked_alike(repository):
+            _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
+        before = {found.source: source_stamp(found.path) for found in stale}
+        for found, outcome in compiled(repository, stale, tell, compare):
+            _keep(repository, found, settings, outcome, before[found.source], tell)
+
+
+@contextmanager
+def comparing(repository: Repository, tell: Say) -> Iterator[Similarity | None]:
+    """What sentences are compared by, where the strategy asks for it. Raises ModelError."""
+    if repository.config.strategy != "semantic":
+        yield None
+        return
+    from ragpress.similarity import similarity
+
+    with similarity(repository, tell) as found:
+        yield found
 
 
 def _settings(repository: Repository) -> Path:
@@ -147,15 +169,17 @@ def _settings(repository: Repository) -> Path:
 def is_chunked_alike(repository: Repository) -> bool:
     """Whether all chunks that stand in the build folder were made with the settings and the tool as they are now."""
     try:
-        return _settings(repository).read_bytes() == chunking_fingerprint(repository).encode()
+        return _settings(repository).read_bytes() == chunking_stamp(repository).encode()
     except OSError:
         return False
 
 
-def compiled(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> Iterator[tuple[Found, Outcome]]:
+def compiled(
+    repository: Repository, wanted: Sequence[Found], tell: Say = say, compare: Compare | None = None
+) -> Iterator[tuple[Found, Outcome]]:
     """What the repository's settings make of each of the sources, those that had to wait for captions last.
 
-    Converted files and new captions are kept, nothing else is written.
+    Converted files and new captions are kept, nothing else is written. `compare` is what `comparing` gives.
     """
     config = repository.config
     tokenizer = str(tokenizer_file(config, repository.root))
@@ -175,7 +199,7 @@ def compiled(repository: Repository, wanted: Sequence[Found], tell: Say = say) -
         for found in wanted
     ]
     named = {found.source: found for found in wanted}
-    for job, outcome in compile_jobs(jobs, repository.build / "converted", tell):
+    for job, outcome in compile_jobs(jobs, repository.build / "converted", tell, compare):
         yield named[job.source], outcome
 
 
@@ -227,7 +251,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         try:
             chunk_sources(repository, found, tell)
             if not is_chunked_alike(repository):
-                replace_file(_settings(repository), chunking_fingerprint(repository).encode())
+                replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:
             seen = error
         _chunked[repository.root] = seen

@@ -15,6 +15,7 @@ from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, render
 from ragpress.jobs import Failure, Job, Outcome
 from ragpress.records import Chunk, DocumentEntry, Hit
+from ragpress.repository import Repository
 
 if TYPE_CHECKING:
     from ragpress.evaluation import Case
@@ -32,15 +33,17 @@ class FileReport(msgspec.Struct, frozen=True):
 
 def chunk(options: argparse.Namespace) -> int:
     """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
-    from ragpress.build import say
+    from ragpress.build import comparing, say
     from ragpress.rounds import compile_jobs
 
     files, reports = _files(options.paths)
     failed = any(report.outcome == "error_named" for report in reports.values())
     for source, report in reports.items():
         print(f"{source}: {report.warning}", file=sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted:
-        for job, outcome in compile_jobs(_jobs(files), Path(converted), say):
+    root = Path.cwd()
+    repository = Repository(root, load_config(root) if (root / "pyproject.toml").is_file() else Config())
+    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted, comparing(repository, say) as compare:
+        for job, outcome in compile_jobs(_jobs(files, repository), Path(converted), say, compare):
             reports[job.source] = _print_chunks(outcome)
             failed = failed or reports[job.source].outcome == "error_named"
     if options.report is not None:
@@ -48,19 +51,18 @@ def chunk(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _jobs(files: Sequence[tuple[str, Path]]) -> list[Job]:
+def _jobs(files: Sequence[tuple[str, Path]], repository: Repository) -> list[Job]:
     """What is to be done with files, by the settings in the working folder."""
     from ragpress import models
     from ragpress.choice import allowed
 
-    root = Path.cwd()
-    config = load_config(root) if (root / "pyproject.toml").is_file() else Config()
+    root = repository.root
     # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
-    config = msgspec.structs.replace(config, min_coverage=0.0)
+    config = msgspec.structs.replace(repository.config, min_coverage=0.0)
     tokenizer = str(models.tokenizer_file(config, root))
     prefixes = tuple(models.known_model(name).document_prefix for name in allowed(config))
     # Captions that are there are used; making others is the build's part, too.
-    captions = str(root / "captions.jsonl") if config.captions != "off" else ""
+    captions = str(repository.captions) if config.captions != "off" else ""
     return [
         Job(
             source,

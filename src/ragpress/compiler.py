@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,11 +20,14 @@ from ragpress.jobs import Compiled, Failure, Job, Outcome
 from ragpress.lock import write_whole
 from ragpress.records import Chunk, Document, DocumentEntry, Picture
 
+if TYPE_CHECKING:
+    from ragpress.chunking.semantic import Compare
 
-def compile_source(job: Job) -> Outcome:
-    """Reads, captions, chunks and audits one source in this process."""
+
+def compile_source(job: Job, compare: Compare) -> Outcome:
+    """Reads, captions, chunks and audits one source in this process. `compare` is as `chunk_document` says."""
     try:
-        return _compile(job)
+        return _compile(job, compare)
     except BuildError as error:
         found = error.message
         lasting = isinstance(error, SourceError) and not job.captions  # a caption may mend it
@@ -49,7 +53,7 @@ def compile_source(job: Job) -> Outcome:
         )
 
 
-def _compile(job: Job) -> Outcome:
+def _compile(job: Job, compare: Compare) -> Outcome:
     from ragpress.audit import audit, messages_for
     from ragpress.chunking import chunk_document
     from ragpress.errors import message, render
@@ -64,7 +68,7 @@ def _compile(job: Job) -> Outcome:
         if wanted and job.pictures:
             return _wanting(job, wanted)
     count = counter(job.tokenizer, job.prefixes[0])
-    chunks, messages = chunk_document(document, _fitting(job.config, count, job.prefixes), count)
+    chunks, messages = chunk_document(document, _fitting(job.config, count, job.prefixes), count, compare)
     if not chunks:
         pictures = document.pictures and job.config.captions == "off"
         advice = "add text, set captions to have its pictures read," if pictures else "add text"

@@ -59,4 +59,10 @@ class Compiled(msgspec.Struct, frozen=True, tag=True):
     uses: tuple[Use, ...] = ()
 
 
+class Asked(msgspec.Struct, frozen=True, tag=True):
+    """What a reading process has to know before it can go on: how alike the texts of each pair are."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
 Outcome = Compiled | Failure

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,18 +27,22 @@ from ragpress.readers import CONVERTIBLE, suffix_of
 from ragpress.repository import under_ci
 from ragpress.worker import compile_sources
 
+if TYPE_CHECKING:
+    from ragpress.chunking.semantic import Compare
+
 Say = Callable[[str], None]
 Done = tuple[Job, Outcome]
 
 
-def compile_jobs(jobs: Sequence[Job], converted: Path, tell: Say) -> Iterator[Done]:
+def compile_jobs(jobs: Sequence[Job], converted: Path, tell: Say, compare: Compare | None = None) -> Iterator[Done]:
     """Each job with its outcome; those that had to wait for captions come last.
 
     `converted` is the folder that converted files are kept in. Captions are made for jobs that name a folder for
-    `pictures`, unless CI is set: there a picture without a caption fails its source.
+    `pictures`, unless CI is set: there a picture without a caption fails its source. `compare` is as
+    `worker.compile_sources` says.
     """
     waiting: list[tuple[Job, tuple[Wanted, ...]]] = []
-    for job, outcome in _compiled(jobs, converted):
+    for job, outcome in _compiled(jobs, converted, compare):
         if isinstance(outcome, Failure) and outcome.wanted and not under_ci():
             waiting.append((job, outcome.wanted))
         else:
@@ -52,13 +57,13 @@ def compile_jobs(jobs: Sequence[Job], converted: Path, tell: Say) -> Iterator[Do
             again.append(job)
         else:
             yield job, _uncaptioned(job, *problem)
-    yield from _compiled(again, converted)
+    yield from _compiled(again, converted, compare)
 
 
-def _compiled(jobs: Sequence[Job], converted: Path) -> Iterator[Done]:
+def _compiled(jobs: Sequence[Job], converted: Path, compare: Compare | None) -> Iterator[Done]:
     """All outcomes in order, those of files that cannot be converted among them."""
     ready = _converted(jobs, converted)
-    with closing(compile_sources([job for job in ready if isinstance(job, Job)])) as outcomes:
+    with closing(compile_sources([job for job in ready if isinstance(job, Job)], compare=compare)) as outcomes:
         for job, made in zip(jobs, ready, strict=True):
             yield job, made if isinstance(made, Failure) else next(outcomes)
 

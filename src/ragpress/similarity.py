@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -13,13 +14,12 @@ from ragpress.choice import locked_model, sticky_name
 from ragpress.embedding import Embedder
 from ragpress.errors import BuildError
 from ragpress.models import ModelFile, resolve
-from ragpress.progress import progress
 from ragpress.repository import Repository
 from ragpress.seed import SeedSetting
 from ragpress.vectors import VectorCache, vector_keys
 
 Say = Callable[[str], None]
-_MANY = 500  # sentences of a source from which on it is told how far they are
+_EVERY = 30.0  # seconds between two lines that tell how far it is
 
 
 class Similarity:
@@ -35,6 +35,7 @@ class Similarity:
         self._find = find
         self._tell = tell
         self._embedder: Embedder | None = None
+        self._made, self._told = 0, time.monotonic()
         self._lock = threading.Lock()  # a call uses all cores, and the cache is one thread's
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -69,16 +70,15 @@ class Similarity:
         if self._embedder is None:
             self._embedder = Embedder(self._find())
         embedder = self._embedder
-        many = len(items) >= _MANY
-        with progress(len(items), "comparing sentences", self._tell) if many else nullcontext() as advance:
-            embedder.embed_documents(
-                [text for _, text in items],
-                names=[f"the sentence «{text[:40]}…»" for _, text in items],
-                on_batch=lambda batch: cache.put_many(
-                    [(items[at][0], vector) for at, vector in batch], embedder.engine
-                ),
-                progress=advance,
-            )
+        embedder.embed_documents(
+            [text for _, text in items],
+            names=[f"the sentence «{text[:40]}…»" for _, text in items],
+            on_batch=lambda batch: cache.put_many([(items[at][0], vector) for at, vector in batch], embedder.engine),
+        )
+        self._made += len(items)
+        if time.monotonic() - self._told >= _EVERY:
+            self._told = time.monotonic()
+            self._tell(f"ragpress: comparing sentences: {self._made} embedded")
 
     def close(self) -> None:
         if self._embedder is not None:
@@ -94,7 +94,8 @@ def similarity(repository: Repository, tell: Say) -> Iterator[Similarity]:
     def find() -> ModelFile:
         return resolve(repository.config, repository.root, sticky=sticky, announce=tell)
 
-    locked = None if repository.config.reproducible else locked_model(repository, sticky)
+    # A model that was settled before is not looked for until a sentence needs a vector; no other can be found then.
+    locked = locked_model(repository, sticky) if sticky == repository.config.model else None
     file = locked or find()
     found = Similarity(repository, file, find if locked else lambda: file, tell)
     try:

@@ -19,31 +19,52 @@ import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
 from ragpress.compiler import compile_source, counter
 from ragpress.errors import BuildError
-from ragpress.jobs import Compiled, Failure, Job, Outcome
+from ragpress.jobs import Asked, Compiled, Failure, Job, Outcome
+
+if TYPE_CHECKING:
+    from ragpress.chunking.semantic import Compare
 
 __all__ = ["Compiled", "Failure", "Job", "Outcome", "compile_sources"]
 
 
 _LENGTH = 4
 _START_SECONDS = 300.0
+_PAIRS = 64  # compared at a time: an interruption waits for no more
 
 
-def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Generator[Outcome]:
-    """The outcome of each job, in order, from up to `processes` workers (one a core when not given)."""
+def compile_sources(
+    jobs: Sequence[Job], processes: int | None = None, compare: Compare | None = None
+) -> Generator[Outcome]:
+    """The outcome of each job, in order, from up to `processes` workers (one a core when not given).
+
+    `compare` answers what the workers ask for the strategy `semantic`; it is called from several threads. What it
+    raises ends the whole.
+    """
+    stopped = threading.Event()
     count = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
     workers = [_Worker() for _ in range(count)]
     free = list(workers)  # list.pop and append are atomic; there are as many threads as workers
 
+    def answers(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        if compare is None:
+            raise ValueError("there is nothing to compare sentences with")
+        found: list[float] = []
+        for start in range(0, len(pairs), _PAIRS):
+            if stopped.is_set():
+                raise InterruptedError
+            found += compare(pairs[start : start + _PAIRS])
+        return found
+
     def run(job: Job) -> Outcome:
         worker = free.pop()
         try:
-            return worker.compile(job)
+            return worker.compile(job, answers)
         finally:
             free.append(worker)
 
@@ -54,6 +75,7 @@ def compile_sources(jobs: Sequence[Job], processes: int | None = None) -> Genera
                 for future in futures:
                     yield future.result()
             except BaseException:
+                stopped.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in workers:
                     worker.end()
@@ -71,10 +93,18 @@ class _Worker:
         self._ended = False
         self._starting = threading.Lock()
 
-    def compile(self, job: Job) -> Outcome:
+    def compile(self, job: Job, compare: Compare) -> Outcome:
+        found = self._answer(job, job)
+        if isinstance(found, Asked):  # embedding sentences is not on the source's clock
+            found = self._answer(job, compare(found.pairs))
+        if isinstance(found, Asked):
+            raise TypeError(f"{job.source}: its worker asked twice")
+        return found
+
+    def _answer(self, job: Job, said: Job | Sequence[float]) -> Outcome | Asked:
         limit = job.config.source_seconds
         try:
-            answer = self._exchange(msgspec.msgpack.encode(job), limit)
+            return self._exchange(said, limit)
         except TimeoutError:
             self.stop()
             return Failure(
@@ -93,9 +123,8 @@ class _Worker:
                 job.source,
                 lasting=False,
             )
-        return msgspec.msgpack.decode(answer, type=Outcome)
 
-    def _exchange(self, frame: bytes, seconds: float) -> bytes:
+    def _exchange(self, said: Job | Sequence[float], seconds: float) -> Outcome | Asked:
         fresh = self._process is None
         with self._starting:
             if self._ended:
@@ -107,12 +136,14 @@ class _Worker:
         sink, source = self._process.stdin, self._process.stdout
         if sink is None or source is None:
             raise EOFError
-        _write_frame(sink, frame)
+        _write_frame(sink, msgspec.msgpack.encode(said))
         with selectors.DefaultSelector() as waiting:
             waiting.register(source, selectors.EVENT_READ)
             if fresh:  # loading the vocabulary is not on the source's clock
                 _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
-            return _read_frame(source, waiting, time.monotonic() + seconds)
+            frame = _read_frame(source, waiting, time.monotonic() + seconds)
+        found: Outcome | Asked = msgspec.msgpack.decode(frame, type=Outcome | Asked)
+        return found
 
     def end(self) -> None:
         """Ends the process for good. The thread that waits for its answer sees that there is none.
@@ -171,6 +202,12 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing but frames may reach the parent
+
+    def compare(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        _write_frame(sink, msgspec.msgpack.encode(Asked(tuple(pairs))))
+        size = int.from_bytes(source.read(_LENGTH), "big")
+        return msgspec.msgpack.decode(source.read(size), type=list[float])
+
     limited = False
     while header := source.read(_LENGTH):
         job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
@@ -181,7 +218,7 @@ def serve() -> None:
             limited = True
             _write_frame(sink, b"")  # ready
         begin = time.perf_counter()
-        outcome = compile_source(job)
+        outcome = compile_source(job, compare)
         outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
         _write_frame(sink, msgspec.msgpack.encode(outcome))
 

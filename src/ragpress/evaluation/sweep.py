@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 import numpy as np
 
-from ragpress.build import compiled, say
+from ragpress.build import comparing, compiled, say
 from ragpress.choice import sticky_name
 from ragpress.config import Config, parse_config
 from ragpress.embedding import Embedder
@@ -113,13 +113,14 @@ def sweep(
 
 
 def _chunks(repository: Repository, tell: Say) -> Iterator[Chunk]:
-    for _, outcome in compiled(repository, find_sources(repository.sources), tell):
-        if isinstance(outcome, Compiled):
-            yield from outcome.chunks
-        elif repository.config.on_error == "skip":
-            tell(f"{outcome.error()} - left out")
-        else:
-            raise outcome.error()
+    with comparing(repository, tell) as compare:
+        for _, outcome in compiled(repository, find_sources(repository.sources), tell, compare):
+            if isinstance(outcome, Compiled):
+                yield from outcome.chunks
+            elif repository.config.on_error == "skip":
+                tell(f"{outcome.error()} - left out")
+            else:
+                raise outcome.error()
 
 
 def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], tell: Say) -> Stored:
