@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def chunked(
     return chunks
 
 
-def prose(*subjects: tuple[str, int], **fields: object) -> Unit:
+def prose(*subjects: tuple[str, int], **fields: Any) -> Unit:
     """A paragraph of so many sentences about each subject."""
     return unit("paragraph", " ".join(about(*subject) for subject in subjects), **fields)
 

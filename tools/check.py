@@ -11,7 +11,7 @@ STEPS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
-    ("pytest",),
+    ("pytest", "-n", "2", "--dist", "loadfile"),
 )
 
 

@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
         "eval",
         help="measure whether questions find what they must",
         description="Asks an artifact the questions of a JSONL file: how often the right chunk is among the first"
-        " 1, 3 or 5 hits, and MRR@10. With --sweep the repository in the working folder is measured under other settings.",
+        " 1, 3 or 5 hits, and MRR@10. With --sweep it measures the working folder's repository under other settings.",
     )
     evaluate.add_argument(
         "cases", metavar="CASES", type=Path, nargs="?", default=Path("golden/questions.jsonl"),
@@ -72,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
     )
 
     verify = commands.add_parser("verify", help="check an artifact")
-    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("build/kb"), help="default: build/kb")
+    artifact = Path("build/kb")
+    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=artifact, help="default: build/kb")
 
     model = commands.add_parser("model", help="show, choose or lock the embedding model")
     actions = model.add_subparsers(dest="action", required=True, metavar="ACTION")
