@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ragpress.build import is_published
 from ragpress.choice import Choice, artifact_choice, read_choice
 from ragpress.errors import BuildError
 from ragpress.manifest import read_chunks
-from ragpress.merging import is_merged, merged_chunks
+from ragpress.merging import is_built, merged_chunks
 from ragpress.models import ModelFile, known_model
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository
 from ragpress.vectors import VectorCache, vector_keys
 
 Say = Callable[[str], None]
@@ -35,7 +34,7 @@ def prune(repository: Repository, max_bytes: int, tell: Say) -> str:
     The caller holds the build lock. Raises BuildError where the last build is not complete: what it would have used
     cannot be known.
     """
-    if not (is_merged(repository, find_sources(repository.sources)) and is_published(repository)):
+    if not is_built(repository):
         raise BuildError("bad-cache", "the last build is not complete; run `doit`, then prune what it does not use")
     with VectorCache(repository.vectors, tell) as cache:
         removed = cache.prune(_used(repository), max_bytes)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ragpress.build import State, chunk_sources, read_state, say
+from ragpress.build import State, chunk_sources, is_published, read_state, say
 from ragpress.errors import BuildError
 from ragpress.golden import remove_empty_parents
 from ragpress.manifest import encode_document, replace_file
@@ -91,3 +91,8 @@ def remove_orphans(repository: Repository, present: set[str]) -> None:
             if path.is_file() and path.relative_to(folder).as_posix().removesuffix(suffix) not in present:
                 path.unlink()
                 remove_empty_parents(folder, path.parent)
+
+
+def is_built(repository: Repository) -> bool:
+    """Whether the artifact stands as it was last written and is made from the sources' chunks as they are now."""
+    return is_merged(repository, find_sources(repository.sources)) and is_published(repository)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from ragpress.build import is_published, say
+from ragpress.build import say
 from ragpress.changes.showing import plural
 from ragpress.choice import artifact_choice
 from ragpress.config import Config
@@ -17,8 +17,8 @@ from ragpress.evaluation.cases import read_cases
 from ragpress.evaluation.measuring import DEPTH, Figures, Result, evaluate_artifact, figures
 from ragpress.evaluation.tables import found_instead, misses, rank_words, table
 from ragpress.manifest import replace_file
-from ragpress.merging import is_merged
-from ragpress.repository import Repository, find_sources
+from ragpress.merging import is_built
+from ragpress.repository import Repository
 
 Say = Callable[[str], None]
 
@@ -87,7 +87,7 @@ def accept_retrieval(repository: Repository, tell: Say = say) -> None:
     path = f"{repository.config.golden}/{RECORD}"
     if not _has_questions(repository):
         return
-    if not (is_merged(repository, find_sources(repository.sources)) and is_published(repository)):
+    if not is_built(repository):
         tell(f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `doit`, then accept again")
         return
     try:

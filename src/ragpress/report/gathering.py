@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ragpress.build import is_published, load_source, read_state
+from ragpress.build import load_source, read_state
 from ragpress.changes import Changes, SourceChange
 from ragpress.config import Config
+from ragpress.merging import is_built
 from ragpress.records import Chunk, DocumentEntry, Locator
 from ragpress.report.retrieval import Measured, measure
 from ragpress.repository import Repository, find_sources
@@ -104,7 +105,7 @@ def _manifest(repository: Repository) -> tuple[Manifest | None, str]:
     from ragpress.artifact import read_manifest
 
     build = repository.config.build
-    if is_published(repository):
+    if is_built(repository):
         return read_manifest(repository.artifact), ""
     if (repository.artifact / "index.json").exists():
         return None, f"{build}/kb/ is older than these chunks; run `doit`, then `doit report` again."

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragpress.build import chunk_sources, is_published, published_stamp, say, source_failure
+from ragpress.build import chunk_sources, published_stamp, say, source_failure
 from ragpress.changes.showing import shorten
 from ragpress.errors import BuildError
 from ragpress.manifest import replace_file
+from ragpress.merging import is_built
 from ragpress.report.differences import paragraphs_of
 from ragpress.report.gathering import Report, gather
 from ragpress.report.pages import overview, source_page
@@ -65,7 +66,7 @@ def _made_from(repository: Repository) -> str:
     """The fingerprint of all that decides a report."""
     build = repository.build
     folders = (build / "chunks", build / "documents", repository.golden, repository.artifact)
-    artifact = published_stamp(repository) if is_published(repository) else ""
+    artifact = published_stamp(repository) if is_built(repository) else ""
     names = [found.source for found in find_sources(repository.sources)]
     looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]
