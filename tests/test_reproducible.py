@@ -156,12 +156,11 @@ def made_elsewhere(root: Path, count: int) -> None:
     """As if so many of the cached vectors came from another machine; their last bits differ, too."""
     import numpy as np
 
-    from ragpress.vectors import VectorCache, _checksum
+    from ragpress.vectors import VectorCache
 
     with VectorCache(root / "build" / "cache" / "vectors.sqlite", print) as cache:
         rows = cache._database.execute("SELECT key, vector FROM vectors ORDER BY id LIMIT ?", (count,)).fetchall()
         vectors = [(key, np.frombuffer(data, "<f2") * np.float16(1.0005)) for key, data in rows]
-        assert _checksum(*rows[0][:1], engine(), rows[0][1])
         cache.put_many(vectors, "llama.cpp of another machine")
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from gguf_maker import write_nomic
@@ -55,8 +56,9 @@ def cached(root: Path) -> int:
     path = root / "build" / "cache" / "vectors.sqlite"
     if not path.exists():
         return 0
-    with sqlite3.connect(path) as cache:
-        return int(cache.execute("SELECT count(*) FROM vectors").fetchone()[0])
+    with closing(sqlite3.connect(path)) as cache:
+        begun = cache.execute("SELECT 1 FROM sqlite_schema WHERE name = 'vectors'").fetchone()
+        return int(cache.execute("SELECT count(*) FROM vectors").fetchone()[0]) if begun else 0
 
 
 def command(root: Path, *arguments: str, status: int = 0, **extra: str) -> str:

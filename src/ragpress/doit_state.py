@@ -18,7 +18,7 @@ from ragpress.repository import source_stamp, stamp_of
 Say = Callable[[str], None]
 Seen = tuple[str, str]
 _TABLE = "CREATE TABLE IF NOT EXISTS doit (task_id text NOT NULL PRIMARY KEY, task_data json)"  # as doit makes it
-_BUSY_SECONDS = 20.0
+_BUSY_SECONDS = 3.0
 
 
 class Checker(FileChangedChecker):  # type: ignore[misc]  # doit has no types
