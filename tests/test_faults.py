@@ -364,8 +364,32 @@ def test_sources_that_hang_or_eat_memory_fail_alone_and_the_others_are_chunked(r
     build(repository)
 
 
+def test_a_worker_whose_build_was_killed_does_not_outlive_the_time_of_its_source(repository: Path) -> None:
+    (repository / "pyproject.toml").write_text(settings("source_seconds = 1"), "utf-8")
+    site = repository / "site"
+    site.mkdir()
+    site.joinpath("sitecustomize.py").write_text(MISCHIEF, encoding="utf-8")
+    write_source(repository, "spin.md", text(20, mark=" spin"))
+    path = os.pathsep.join([str(site), *filter(None, sys.path)])
+    process = start(repository, PYTHONPATH=path, RAGPRESS_SPINS=str(repository / "spins"))
+    spins = repository / "spins"
+    waited(lambda: spins.exists() and spins.read_text() != "")
+    worker = int(spins.read_text())
+    process.kill()
+    waited(lambda: not alive(worker))
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+
+
+def alive(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
 MISCHIEF = """
-import time
+import os, time
 import ragpress.readers.markdown as module
 
 real = module.read_markdown
@@ -373,6 +397,11 @@ real = module.read_markdown
 def read_markdown(data, source, config):
     if b" hang" in data:
         time.sleep(60)
+    if b" spin" in data:
+        with open(os.environ["RAGPRESS_SPINS"], "w") as file:
+            file.write(str(os.getpid()))
+        while True:
+            pass
     if b" eat" in data:
         return [bytearray(1 << 26) for _ in range(100)]
     return real(data, source, config)

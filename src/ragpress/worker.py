@@ -217,6 +217,7 @@ def serve() -> None:
             _limit_memory(job.config.source_megabytes)
             limited = True
             _write_frame(sink, b"")  # ready
+        _limit_time(job.config.source_seconds)
         begin = time.perf_counter()
         outcome = compile_source(job, compare)
         outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
@@ -232,5 +233,16 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
+def _limit_time(seconds: int) -> None:
+    """Has the system end this process where its parent, which would, was killed and a source takes for ever."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 1
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
 if __name__ == "__main__":
-    serve()
+    try:
+        serve()
+    except BrokenPipeError:
+        os._exit(1)  # the parent is gone, and nobody is left to tell
