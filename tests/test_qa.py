@@ -152,6 +152,13 @@ def test_the_pieces_of_a_long_row_begin_with_its_question() -> None:
     assert chunks[1].context_chars and own(chunks[-1]) == "Вопрос: Где вход?\nОтвет: Со двора."
 
 
+def test_a_table_of_one_long_pair_is_no_page_layout() -> None:
+    answer = " ".join(sentence(name, 20) for name in "абвгде")
+    chunks = chunked(docx(tbl(tr("Вопрос", "Ответ"), tr("Где вход?", answer))), "a.docx")
+    assert len(chunks) > 1 and set(kinds(chunks)) == {"qa_pair"}
+    assert all(chunk.text.startswith("Вопрос: Где вход?\n") for chunk in chunks)
+
+
 def test_a_question_behind_its_answer_goes_before_it() -> None:
     row = Unit(
         kind="table_row",

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise, zip_longest
 import msgspec
 
 from ragpress.records import Locator, Unit
-from ragpress.text.questions import Role, column_role
+from ragpress.text.questions import Role, column_role, pair_columns
 
 _BORDER = re.compile(r"(?<!\\)\|")
 
@@ -54,7 +54,7 @@ def _role(cell: str) -> Role | None:
 def _rows_of_table(table: Unit) -> list[Unit]:
     head, *lines = table.text.split("\n")
     names = _cells(head)
-    if not {"question", "answer"} <= set(map(column_role, names)):
+    if not pair_columns(names):
         return [table]
     found = []
     for number, line in enumerate(lines[1:], start=2):  # below the delimiters

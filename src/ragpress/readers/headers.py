@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ragpress.readers.names import NAMES
 from ragpress.readers.rows import Row
-from ragpress.text.questions import column_role
+from ragpress.text.questions import pair_columns
 
 SEARCHED = 40
 """Rows from the top among which a header may stand; forms have long preambles, nothing sane has longer ones."""
@@ -155,7 +155,7 @@ def _provable(head: Sequence[Row], data: Sequence[Row]) -> bool:
         return False
     below = [row for row in data[:SAMPLE] if row.cells != head[-1].cells]  # not the header printed again
     header = join_header(head)
-    if {"question", "answer"} <= set(map(column_role, header)):
+    if pair_columns(header):
         return True
     score = 0.0
     if all(row.strong for row in head) and sum(row.strong for row in below) * 4 <= len(below):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from ragpress.text.normalization import fold
@@ -98,6 +99,11 @@ def answer_within(line: str, mark: Mark) -> int:
 def is_asking(text: str) -> bool:
     """Whether a text ends with a question mark."""
     return _ASKING.search(text[-20:]) is not None
+
+
+def pair_columns(names: Iterable[str]) -> bool:
+    """Whether a table with columns of these names holds questions and their answers."""
+    return {"question", "answer"} <= set(map(column_role, names))
 
 
 def column_role(name: str) -> Role | None:

@@ -20,6 +20,7 @@ from ragpress.readers.rows import Row
 from ragpress.readers.tables import deeper, read_table, table_units
 from ragpress.records import Locator, Unit, UnitKind
 from ragpress.text import normalize
+from ragpress.text.questions import pair_columns
 
 _CHARACTERS_A_TOKEN = 3  # Russian and Persian have between 3 and 4 in the models' vocabulary
 _INDENT = "  "
@@ -149,7 +150,8 @@ class UnitWriter:
             found = read_table(rows, marked)
         if found.header and _repeated(rows, found.header) > 1:
             found = read_table(rows, 0)  # what the table says over and over is no header
-        if is_layout(table, self._longest, bool(found.header and len(found.rows) > 1)):
+        headed = bool(found.header) and (len(found.rows) > 1 or pair_columns(found.header))
+        if is_layout(table, self._longest, headed):
             self.write([Paragraph(table.caption, table.place), *prose(table)])
             return
         if table.caption:
