@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from gguf_maker import Sizes, write_nomic
+from ragpress.compiler import read_source
 from ragpress.opening import verify_artifact
 from repository_maker import artifact_bytes, build, environment, failing, make_repository, run, write_source
 from tiny_builds import cached, clean_build, embedded, settings, text, tiny_model, tiny_repository
@@ -225,6 +227,7 @@ def test_a_read_only_build_folder_is_one_line(repository: Path) -> None:
 
 STATE = (
     "doit.sqlite",
+    "settings",
     "model.json",
     "published",
     "merged/stamp",
@@ -341,6 +344,24 @@ def test_a_source_that_is_edited_after_it_was_read_is_read_again(tmp_path: Path)
     assert process.returncode == 0, printed
     build(root)
     assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")
+
+
+def test_a_source_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -> None:
+    """A long write sets the time when it begins: here two halves, of which the second leaves the time as it is."""
+    path = tmp_path / "big.md"
+    old, new = b"a" * 1000, b"b" * 1000
+    path.write_bytes(old)
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(read_source(path, "big.md")))
+    with path.open("r+b", buffering=0) as file:
+        file.write(new[:500])
+        begun = path.stat()
+        reader.start()
+        time.sleep(0.1)
+        file.write(new[500:])
+        os.utime(path, ns=(begun.st_atime_ns, begun.st_mtime_ns))
+    reader.join()
+    assert found == [new]
 
 
 def test_sources_that_hang_or_eat_memory_fail_alone_and_the_others_are_chunked(repository: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -22,6 +23,9 @@ from ragpress.records import Chunk, Document, DocumentEntry, Picture
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
+
+
+_REST = 0.25  # seconds that one write of a program may take
 
 
 def compile_source(job: Job, compare: Compare) -> Outcome:
@@ -149,6 +153,9 @@ def read_source(path: Path, source: str) -> bytes:
         if not path.is_file():
             raise SourceError("not-a-file", "it is not a regular file; remove it or give it another name", source)
         before = path.stat()
+        age = time.time() - before.st_mtime
+        if 0 <= age < _REST:  # the time is set when a write begins: one that is under way would not show in it
+            time.sleep(_REST - age)
         data = path.read_bytes()
         after = path.stat()
     except OSError as error:
