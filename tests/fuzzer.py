@@ -5,7 +5,6 @@ As a program it writes those of the given numbers into a folder, to look at one 
     python tests/fuzzer.py FOLDER 17 4711
 """
 
-
 from __future__ import annotations
 
 import io
