@@ -39,7 +39,7 @@ def find_pairs(units: Sequence[Unit], config: Config) -> tuple[Unit, ...]:
 
 
 class _Line(NamedTuple):
-    """A line of prose, or a whole unit of another kind (`prose` is false)."""
+    """A line of prose (a table row of one cell is prose, too), or a whole unit of another kind (`prose` is false)."""
 
     unit: int
     start: int
@@ -68,7 +68,7 @@ def _lines(units: Sequence[Unit]) -> list[_Line]:
     found = []
     for number, unit in enumerate(units):
         if unit.kind not in ("paragraph", "list") and not (unit.kind == "table_row" and not unit.breaks):
-            mark = mark_of(unit.text.lstrip("# ")) if unit.kind == "heading" else None
+            mark = mark_of(unit.text) if unit.kind == "heading" else None
             found.append(_Line(number, 0, len(unit.text), unit.text, False, mark))
             continue
         start = 0
