@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from artifact_maker import MODEL, sample_chunks, unit_vectors, write_chunks
+from ragpress import publish
 from ragpress.artifact import read_manifest
 from ragpress.config import Config
 from ragpress.engine import engine
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.lock import Locked, file_sha256, read_lock, write_lock
 from ragpress.models import KNOWN, locked_file
-from ragpress.repository import Repository
+from ragpress.repository import Repository, open_repository
 from ragpress.seed import SeedSetting, seed_cache
 from ragpress.vectors import VectorCache, vector_keys
 from repository_maker import artifact_bytes, build, failing, make_repository, write_source
@@ -274,6 +275,26 @@ def test_pruning_drops_what_the_last_build_does_not_use_and_nothing_else(publish
     assert embedded(build(root)) == 0
     assert artifact_bytes(root) == bytes_before
     assert "give --prune as well" in command(root, "cache", "--max-megabytes", "1", status=2)
+
+
+def test_a_cache_that_grew_far_beyond_what_is_used_is_pruned_by_the_build(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = open_repository(Path(shutil.copytree(published, tmp_path / "repo")))
+    junk = unit_vectors(2000, 64)
+    with VectorCache(repository.vectors, print) as cache:
+        cache.put_many([(bytes([at % 256, at // 256]) * 16, vector) for at, vector in enumerate(junk)], "engine")
+        before = cache.size()
+    lines: list[str] = []
+    publish.publish(repository, lines.append)
+    assert lines == ["ragpress: build/kb holds 6 chunks, embedded by nomic-embed-text-v2-moe"]
+    monkeypatch.setattr(publish, "_SPARE_BYTES", 300_000)
+    publish.publish(repository, lines.append)
+    assert "vectors that nothing uses dropped from the cache" in lines[1]
+    with VectorCache(repository.vectors, print) as cache:
+        assert cache.size() < 350_000 < before
+        assert 6 < cache.count() < 2000
+    assert "6 of them used by the last build" in command(repository.root, "cache")
 
 
 def test_nothing_is_pruned_after_a_build_that_did_not_finish(published: Path, tmp_path: Path) -> None:

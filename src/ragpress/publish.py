@@ -20,6 +20,7 @@ from ragpress.vectors import VectorCache, vector_keys
 from ragpress.writing import write_artifact
 
 Say = Callable[[str], None]
+_SPARE_BYTES = 2 * 1024**3  # that the vector cache may take beyond four times what the artifact needs
 
 
 def embed(repository: Repository, tell: Say = say) -> None:
@@ -102,6 +103,9 @@ def publish(repository: Repository, tell: Say = say) -> None:
             name = chunks[absent[0]].chunk_id
             raise BuildError("embedding", f"the vector of chunk {name} is gone from the cache; build again")
         engines = cache.engines(keys)
+        bound = _SPARE_BYTES + 4 * vectors.nbytes
+        if cache.size() > bound:
+            tell(f"ragpress: {cache.prune(keys, bound)} vectors that nothing uses dropped from the cache")
     extra = 0
     if file.model.name != config.model:
         # Exact: the prefix ends with a space, which no token of the shared vocabulary crosses.
