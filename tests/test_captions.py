@@ -159,16 +159,17 @@ def test_no_picture_is_read_from_outside_of_the_sources(tmp_path: Path) -> None:
     found = captioned(text.encode(), "a.md", caption(MAP, "Тайна."), tmp_path / "sources")
     assert not found.wanted
     assert "Тайна" not in "".join(chunk.text for chunk in cut(found))
-    assert told(found) == [
+    *others, missing = told(found)
+    assert others == [
         "sources/a.md:L7: info: 3 pictures are on the web and not fetched; save a copy in sources/ (first"
         " http://x.example/a.png) [picture]",
         "sources/a.md:L9: warning: 1 picture is of a format that openai does not take; save it as PNG, or write its"
         " caption into captions.jsonl (a damaged data: address) [picture]",
         "sources/a.md:L3: warning: 4 pictures are outside of sources/ and not read; put a copy inside (first"
         " ../secret.png) [picture]",
-        "sources/a.md:L5: warning: 3 pictures are missing or too large; mend the address (first"
-        f" {tmp_path}/secret.png) [picture]",
     ]
+    start = f"sources/a.md:L5: warning: 3 pictures are missing or too large; mend the address (first {tmp_path}"
+    assert missing.startswith(start[:120])  # a long address is shortened
 
 
 def test_icons_drawings_repeated_silent_and_huge_pictures_are_told_and_not_asked_for() -> None:
