@@ -24,7 +24,7 @@ def texts(tokens: int, count: int, embedder: Embedder) -> list[str]:
     made = []
     for _ in range(count):
         words = [_WORDS[at] for at in random.integers(0, len(_WORDS), tokens)]
-        while len(embedder._tokens(" ".join(words), "a text")) > tokens and len(words) > 1:
+        while len(embedder._weights.tokens(" ".join(words))) > tokens and len(words) > 1:
             words = words[: max(1, int(len(words) * 0.9))]
         made.append(" ".join(words))
     return made
