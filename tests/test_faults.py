@@ -26,7 +26,7 @@ from ragpress.opening import verify_artifact
 from repository_maker import artifact_bytes, build, environment, failing, make_repository, run, write_source
 from tiny_builds import cached, clean_build, embedded, settings, text, tiny_model, tiny_repository
 
-KILLS = int(os.environ.get("RAGPRESS_KILLS", "4"))
+KILLS = int(os.environ.get("RAGPRESS_KILLS", "3"))
 LONG = 24
 
 
@@ -111,7 +111,7 @@ def test_a_build_that_was_killed_goes_on_where_it_was(tmp_path: Path, slow_model
         (root / "build" / "cache" / "vectors.sqlite").unlink()
         process = start(root)
         time.sleep((number + chance.random()) / KILLS * whole)
-        os.killpg(process.pid, (signal.SIGKILL, signal.SIGTERM)[number // 2 % 2])
+        os.killpg(process.pid, signal.SIGTERM if number % 3 == 1 else signal.SIGKILL)
         printed = process.communicate(timeout=60)[0]
         assert "Traceback" not in printed, printed
         verify_artifact(root / "build" / "kb")
@@ -242,14 +242,14 @@ STATE = (
 )
 
 
-def damages(data: bytes, other: bytes) -> dict[str, bytes]:
+def damages(name: str, data: bytes, other: bytes) -> dict[str, bytes]:
     middle = len(data) // 2
-    return {
-        "cut": data[:middle],
-        "one bit": data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :],
-        "foreign": other,
-        "nonsense": b"\xff\x00{]" * 200,
-    }
+    found = {"cut": data[:middle], "one bit": data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :]}
+    if "1.md" in name:
+        found["another's"] = other
+    elif len(data) < 1000:
+        found["nonsense"] = b"\xff\x00{]" * 200
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +269,7 @@ def test_a_damaged_file_of_the_build_folder_is_mended(
     path = repository / "build" / name
     (repository / "sources" / "3.md").unlink()
     other = path.with_name(path.name.replace("1.md", "2.md"))
-    foreign = other.read_bytes() if other != path else b'{"foreign": true}\n'
-    for what, data in damages(path.read_bytes(), foreign).items():
+    for what, data in damages(name, path.read_bytes(), other.read_bytes()).items():
         shutil.rmtree(repository / "build")
         shutil.copytree(built / "build", repository / "build")
         path.write_bytes(data)
@@ -330,15 +329,44 @@ def test_doit_state_that_another_program_holds_is_one_line(repository: Path) -> 
 
 # -- sources ---------------------------------------------------------------------------------------------------------
 
+MISCHIEF = """
+import os, time
+import ragpress.readers.markdown as module
+
+real = module.read_markdown
+
+def read_markdown(data, source, config):
+    if b" hang" in data:
+        time.sleep(60)
+    if b" pause" in data:
+        time.sleep(2)
+    if b" spin" in data:
+        with open(os.environ["RAGPRESS_SPINS"], "w") as file:
+            file.write(str(os.getpid()))
+        while True:
+            pass
+    if b" eat" in data:
+        return [bytearray(1 << 26) for _ in range(100)]
+    return real(data, source, config)
+
+module.read_markdown = read_markdown
+"""
+
+
+def misbehaving(root: Path) -> str:
+    """PYTHONPATH for a build whose workers read Markdown by `MISCHIEF`."""
+    (root / "site").mkdir()
+    (root / "site" / "sitecustomize.py").write_text(MISCHIEF, encoding="utf-8")
+    return os.pathsep.join([str(root / "site"), *filter(None, sys.path)])
+
 
 def test_a_source_that_is_edited_after_it_was_read_is_read_again(tmp_path: Path) -> None:
     """Another one takes its time meanwhile, so that the small one's task is not done yet."""
     root = tiny_repository(tmp_path / "repo", 1)
-    big = "\n\n".join(f"## Раздел {number}\n\n" + "Много слов в тексте. " * 40 for number in range(80))
-    write_source(root, "big.md", big)
-    process = start(root)
+    write_source(root, "other.md", text(1, mark=" pause"))
+    process = start(root, PYTHONPATH=misbehaving(root))
     waited(lambda: (root / "build" / "documents" / "0.md.json").exists())
-    assert not (root / "build" / "documents" / "big.md.json").exists()
+    assert not (root / "build" / "documents" / "other.md.json").exists()
     write_source(root, "0.md", text(2))
     printed = process.communicate(timeout=120)[0]
     assert process.returncode == 0, printed
@@ -366,15 +394,11 @@ def test_a_source_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path)
 
 def test_sources_that_hang_or_eat_memory_fail_alone_and_the_others_are_chunked(repository: Path) -> None:
     (repository / "pyproject.toml").write_text(settings("source_seconds = 2", "source_megabytes = 200"), "utf-8")
-    site = repository / "site"
-    site.mkdir()
-    site.joinpath("sitecustomize.py").write_text(MISCHIEF, encoding="utf-8")
     write_source(repository, "hang.md", text(20, mark=" hang"))
     write_source(repository, "eat.md", text(21, mark=" eat"))
     write_source(repository, "new.md", text(22))
     before = artifact_bytes(repository)
-    path = os.pathsep.join([str(site), *filter(None, sys.path)])
-    printed = failing(repository, PYTHONPATH=path)
+    printed = failing(repository, PYTHONPATH=misbehaving(repository))
     errors = [line for line in printed.splitlines() if "error: " in line]
     assert [(line.split(": ")[0], line[-11:]) for line in sorted(errors)] == [
         ("sources/eat.md", "[too-large]"),
@@ -387,12 +411,8 @@ def test_sources_that_hang_or_eat_memory_fail_alone_and_the_others_are_chunked(r
 
 def test_a_worker_whose_build_was_killed_does_not_outlive_the_time_of_its_source(repository: Path) -> None:
     (repository / "pyproject.toml").write_text(settings("source_seconds = 1"), "utf-8")
-    site = repository / "site"
-    site.mkdir()
-    site.joinpath("sitecustomize.py").write_text(MISCHIEF, encoding="utf-8")
     write_source(repository, "spin.md", text(20, mark=" spin"))
-    path = os.pathsep.join([str(site), *filter(None, sys.path)])
-    process = start(repository, PYTHONPATH=path, RAGPRESS_SPINS=str(repository / "spins"))
+    process = start(repository, PYTHONPATH=misbehaving(repository), RAGPRESS_SPINS=str(repository / "spins"))
     spins = repository / "spins"
     waited(lambda: spins.exists() and spins.read_text() != "")
     worker = int(spins.read_text())
@@ -407,28 +427,6 @@ def alive(process: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except FileNotFoundError:
         return False
-
-
-MISCHIEF = """
-import os, time
-import ragpress.readers.markdown as module
-
-real = module.read_markdown
-
-def read_markdown(data, source, config):
-    if b" hang" in data:
-        time.sleep(60)
-    if b" spin" in data:
-        with open(os.environ["RAGPRESS_SPINS"], "w") as file:
-            file.write(str(os.getpid()))
-        while True:
-            pass
-    if b" eat" in data:
-        return [bytearray(1 << 26) for _ in range(100)]
-    return real(data, source, config)
-
-module.read_markdown = read_markdown
-"""
 
 
 # -- models ----------------------------------------------------------------------------------------------------------
