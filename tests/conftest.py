@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 
+# The tests are the same under CI; those about CI set it themselves.
+os.environ.pop("CI", None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keeps the tests out of the user's cache; the offline model is made in it once a session."""

@@ -32,7 +32,7 @@ def node() -> str:
         # its binaries are part of the package, so that nothing has to be compiled
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         done = subprocess.run(command, cwd=NODE, capture_output=True, text=True, check=False)
-        if done.returncode != 0 and not os.environ.get("CI"):
+        if done.returncode != 0 and not os.environ.get("RAGPRESS_TEST_ALL"):
             pytest.skip("usearch for Node cannot be fetched")
         assert done.returncode == 0, done.stderr
     return found
