@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-
 # The tests are the same under CI; those about CI set it themselves.
 os.environ.pop("CI", None)
 
