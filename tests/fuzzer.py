@@ -365,7 +365,8 @@ def _tail_changed(element: etree._Element, chance: random.Random) -> None:
 
 
 def _copy(element: etree._Element) -> etree._Element:
-    return etree.fromstring(etree.tostring(element, with_tail=False))
+    deep = etree.XMLParser(huge_tree=True)  # as an earlier change may have left it
+    return etree.fromstring(etree.tostring(element, with_tail=False), deep)
 
 
 _XML: tuple[Callable[[etree._Element, random.Random], None], ...] = (
