@@ -8,7 +8,6 @@ CODES: dict[str, str] = {
     # what a reader or the chunker tolerated
     "bad-part": "a part of the package could not be read",
     "caption": "a picture has no caption",
-    "csv-encoding": "the encoding was decided by evidence",
     "csv-quote": "a quotation that is not closed",
     "csv-ragged": "rows of unequal length",
     "empty-section": "a heading without a body",
