@@ -62,11 +62,12 @@ def timed(root: Path, *arguments: str, dodo: str = "dodo.py") -> tuple[float, in
 
 def fill_cache(root: Path) -> int:
     """Gives every text of the merged chunks a random vector of the offline model's. Returns the number of chunks."""
+    from ragpress.digests import vector_keys
     from ragpress.manifest import read_chunks
     from ragpress.merging import merged_chunks
     from ragpress.models import resolve
     from ragpress.repository import open_repository
-    from ragpress.vectors import VectorCache, vector_keys
+    from ragpress.vectors import VectorCache
 
     repository = open_repository(root)
     chunks = read_chunks(merged_chunks(repository))

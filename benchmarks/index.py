@@ -18,7 +18,7 @@ from ragpress.knowledge_base import KnowledgeBase
 from ragpress.manifest import encode_chunk, encode_document
 from ragpress.models import KNOWN, ModelFile
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import write_artifact
+from ragpress.writing import in_memory, write_artifact
 
 DIMENSIONS = 768
 COPIES = 600
@@ -104,7 +104,7 @@ def run(folder: Path, count: int = 100_000, alone: int = 20_000) -> Iterator[tup
         folder / "kb",
         chunks=((chunk.chunk_id, encode_chunk(chunk)) for chunk in lines),
         documents=[encode_document(entry)],
-        vectors=rows,
+        vectors=in_memory(rows),
         model=model_record(file),
         engines=("synthetic",),
         chunking={},

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ragpress.artifact import Manifest, ModelRecord
 from ragpress.manifest import encode_chunk, encode_document
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import write_artifact
+from ragpress.writing import in_memory, write_artifact
 
 DIMENSIONS = 16
 MODEL = ModelRecord(
@@ -90,8 +90,8 @@ def write_chunks(
         target,
         chunks=((chunk.chunk_id, encode_chunk(chunk)) for chunk in chunks),
         documents=map(encode_document, entries),
-        vectors=vectors,
-        model=msgspec.structs.replace(model, dimensions=vectors.shape[1]),
+        vectors=in_memory(vectors),
+        model=msgspec.structs.replace(model, dimensions=options.pop("dimensions", vectors.shape[1])),
         engines=options.pop("engines", ("engine one",)),
         chunking={"max_tokens": 384},
         **options,

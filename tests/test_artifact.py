@@ -27,12 +27,12 @@ from artifact_maker import (
     unit_vectors,
     write_chunks,
 )
-from ragpress import writing
+from ragpress import folders
 from ragpress.artifact import encode_manifest, read_manifest
 from ragpress.errors import ArtifactError, BuildError
+from ragpress.folders import recover
 from ragpress.opening import open_artifact, verify_artifact
 from ragpress.records import Chunk
-from ragpress.writing import recover
 
 
 @pytest.fixture
@@ -146,9 +146,11 @@ def test_a_vector_that_is_not_of_unit_length_stops_the_build(kb: Path, bad: floa
 
 def test_vectors_of_another_shape_stop_the_build(kb: Path) -> None:
     before = read_all(kb)
-    for vectors in (unit_vectors(8), np.zeros((9, 4, 16), np.float32)):
-        with pytest.raises(BuildError, match="vectors of the shape"):
-            write_chunks(kb, sample_chunks(), vectors)
+    for count in (8, 10):
+        with pytest.raises(BuildError, match=f"{count} vectors of 16 dimensions for 9 chunks of 16"):
+            write_chunks(kb, sample_chunks(), unit_vectors(count))
+    with pytest.raises(BuildError, match="9 vectors of 16 dimensions for 9 chunks of 8"):
+        write_chunks(kb, sample_chunks(), unit_vectors(9), dimensions=8)
     assert read_all(kb) == before
 
 
@@ -355,7 +357,7 @@ def test_a_link_to_the_artifact_stays_a_link(kb: Path, tmp_path: Path) -> None:
 def test_a_system_that_cannot_exchange_folders_replaces_them_one_after_the_other(
     kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_exchange", lambda one, two: False)
+    monkeypatch.setattr(folders, "_exchange", lambda one, two: False)
     write_chunks(kb, many_chunks(20))
     assert verify_artifact(kb).counts.chunks == 20
     assert [path.name for path in kb.parent.iterdir()] == ["kb"]

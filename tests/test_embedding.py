@@ -18,11 +18,11 @@ import pytest
 from gguf_maker import quantize, write_nomic
 from ragpress import embedding
 from ragpress.config import Config
+from ragpress.digests import vector_keys
 from ragpress.embedding import Embedder, TokenCounter
 from ragpress.engine import Vector, engine
 from ragpress.errors import ModelError
 from ragpress.models import KNOWN, ModelFile, resolve
-from ragpress.vectors import vector_keys
 
 TINY = msgspec.structs.replace(KNOWN["nomic-embed-text-v2-moe"], dimensions=64)
 WORDS = [

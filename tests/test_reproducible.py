@@ -159,7 +159,7 @@ def made_elsewhere(root: Path, count: int) -> None:
     from ragpress.vectors import VectorCache
 
     with VectorCache(root / "build" / "cache" / "vectors.sqlite", print) as cache:
-        rows = cache._database.execute("SELECT key, vector FROM vectors ORDER BY id LIMIT ?", (count,)).fetchall()
+        rows = cache._file.database.execute("SELECT key, vector FROM vectors ORDER BY id LIMIT ?", (count,)).fetchall()
         vectors = [(key, np.frombuffer(data, "<f2") * np.float16(1.0005)) for key, data in rows]
         cache.put_many(vectors, "llama.cpp of another machine")
 

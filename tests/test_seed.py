@@ -14,13 +14,14 @@ from artifact_maker import MODEL, sample_chunks, unit_vectors, write_chunks
 from ragpress import publish
 from ragpress.artifact import read_manifest
 from ragpress.config import Config
+from ragpress.digests import vector_keys
 from ragpress.engine import engine
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.lock import Locked, file_sha256, read_lock, write_lock
 from ragpress.models import KNOWN, locked_file
 from ragpress.repository import Repository, open_repository
 from ragpress.seed import SeedSetting, seed_cache
-from ragpress.vectors import VectorCache, vector_keys
+from ragpress.vectors import VectorCache
 from repository_maker import artifact_bytes, build, failing, make_repository, write_source
 from tiny_builds import NAME, cached, clean_build, command, embedded, settings, text, tiny_model, tiny_repository
 
@@ -216,7 +217,7 @@ def test_vectors_come_out_as_the_artifact_holds_them_and_with_its_engines(tmp_pa
         assert absent == []
         assert np.array_equal(np.delete(found, 4, 0), np.delete(vectors, 4, 0))
         assert np.array_equal(found[4], -vectors[4])  # what is there already stays
-        assert cache.engines(keys) == ("one", "three", "two")
+        assert cache.marks(keys).engines == ("one", "three", "two")
         assert cache.missing(keys, "one") == list(range(9)), "it is not known which of the two made them"
 
 

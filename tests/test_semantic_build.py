@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gguf_maker import write_nomic, xlm_roberta
-from ragpress.build import chunk_sources, load_source, stale_sources
+from ragpress.build import chunk_sources
 from ragpress.choice import use
 from ragpress.config import Config
 from ragpress.errors import ModelError
@@ -18,6 +18,7 @@ from ragpress.jobs import Compiled, Job, Outcome
 from ragpress.models import tokenizer_file
 from ragpress.repository import Repository, find_sources, open_repository
 from ragpress.similarity import similarity
+from ragpress.states import load_source, stale_sources
 from ragpress.vectors import VectorCache
 from ragpress.worker import compile_sources
 from repository_maker import CLOSED, build, chunks, failing, make_repository, run, write_source

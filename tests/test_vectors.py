@@ -11,10 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from ragpress import vectors
+from ragpress import cachefile
+from ragpress.digests import vector_digest, vector_keys
 from ragpress.errors import BuildError
 from ragpress.models import KNOWN, ModelFile
-from ragpress.vectors import Stored, VectorCache, vector_keys
+from ragpress.vectors import Stored, VectorCache
 
 DIMENSIONS = 64
 NOMIC = ModelFile(
@@ -50,9 +51,6 @@ def test_vectors_come_back_bit_for_bit_and_in_order(tmp_path: Path) -> None:
         assert not found[0].any()
         assert np.array_equal(found[1:301], values[::-1])
         assert np.array_equal(found[301], values[0])
-        some = cache.get_many([keys[5], b"unknown"])
-        assert list(some) == [keys[5]]
-        assert np.array_equal(some[keys[5]], values[5])
         assert cache.missing([keys[3], b"unknown", keys[4]]) == [1]
         assert cache.missing([]) == []
 
@@ -61,17 +59,36 @@ def test_a_float32_vector_is_kept_as_the_float16_that_the_index_holds(tmp_path: 
     exact = np.random.default_rng(1).standard_normal(DIMENSIONS).astype(np.float32)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
         cache.put_many([(b"k", exact)], "engine")
-        assert np.array_equal(cache.get_many([b"k"])[b"k"], exact.astype(np.float16))
+        assert np.array_equal(cache.matrix([b"k"], DIMENSIONS)[0][0], exact.astype(np.float16))
 
 
 def test_the_engine_is_kept_and_can_be_asked_for(tmp_path: Path) -> None:
     keys, values = _filled(tmp_path / "vectors.sqlite", 10)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
         cache.put_many([(keys[7], values[0])], "engine two")
-        assert cache.engines(keys) == ("engine one", "engine two")
-        assert cache.engines(keys[:7]) == ("engine one",)
+        assert cache.marks(keys).engines == ("engine one", "engine two")
+        assert cache.marks(keys[:7]).engines == ("engine one",)
+        assert cache.marks(keys, "engine two").absent == [0, 1, 2, 3, 4, 5, 6, 8, 9]
         assert cache.missing(keys, engine="engine two") == [0, 1, 2, 3, 4, 5, 6, 8, 9]
-        assert np.array_equal(cache.get_many([keys[7]])[keys[7]], values[0])
+        assert np.array_equal(cache.matrix(keys[7:8], DIMENSIONS)[0][0], values[0])
+
+
+@pytest.mark.parametrize("asked", [2, 300])
+def test_vectors_are_told_apart_by_digests_without_being_read(tmp_path: Path, asked: int) -> None:
+    # Two of 300 are looked up one by one, many in the order of the file.
+    keys, values = _filled(tmp_path / "vectors.sqlite", 300)
+    with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
+        marks = cache.marks([b"unknown", *keys[:asked], keys[0]])
+        assert marks.absent == [0]
+        assert marks.engines == ("engine one",)
+        assert marks.digests.tolist() == [
+            0,
+            *(vector_digest(row.tobytes()) for row in values[:asked]),
+            *marks.digests[1:2],
+        ]
+        found, absent = cache.matrix(keys[:2], DIMENSIONS, [vector_digest(values[0].tobytes()), 7])
+        assert absent == [1], "a vector that is not the one that was seen is as if it were missing"
+        assert np.array_equal(found[0], values[0])
 
 
 def test_the_key_changes_with_all_that_changes_the_vectors_meaning() -> None:
@@ -102,7 +119,7 @@ def test_looking_up_writes_nothing(tmp_path: Path) -> None:
     with VectorCache(path, _refuse) as cache:
         cache.matrix(keys, DIMENSIONS)
         cache.missing([b"unknown", *keys])
-        cache.engines(keys)
+        cache.marks(keys)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -127,7 +144,8 @@ def test_pruning_keeps_what_is_used_and_takes_the_oldest_of_the_rest(tmp_path: P
 def test_a_killed_writer_loses_only_the_batch_it_was_writing(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
     program = (
-        "import sys; from pathlib import Path; from ragpress.vectors import VectorCache, vector_keys\n"
+        "import sys; from pathlib import Path\n"
+        "from ragpress.digests import vector_keys; from ragpress.vectors import VectorCache\n"
         "from test_vectors import NOMIC, _refuse, _texts, _vectors\n"
         "keys, values = vector_keys(NOMIC, _texts(20000)), _vectors(20000)\n"
         "with VectorCache(Path(sys.argv[1]), print) as cache:\n"
@@ -155,7 +173,8 @@ def test_a_killed_writer_loses_only_the_batch_it_was_writing(tmp_path: Path) -> 
 def test_two_builds_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
     program = (
-        "import sys; from pathlib import Path; from ragpress.vectors import VectorCache, vector_keys\n"
+        "import sys; from pathlib import Path\n"
+        "from ragpress.digests import vector_keys; from ragpress.vectors import VectorCache\n"
         "from test_vectors import NOMIC, _refuse, _texts, _vectors\n"
         "keys, values = vector_keys(NOMIC, _texts(1000)), _vectors(1000)\n"
         "with VectorCache(Path(sys.argv[1]), _refuse) as cache:\n"
@@ -244,8 +263,10 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
     keys, values = _filled(path, 100)
     with VectorCache(path, _refuse) as cache:
-        (pages,) = cache._database.execute("PRAGMA page_count").fetchone()
-        cache._database.execute(f"PRAGMA max_page_count = {pages + 2}")  # sqlite's own limit, with the disk's error
+        (pages,) = cache._file.database.execute("PRAGMA page_count").fetchone()
+        cache._file.database.execute(
+            f"PRAGMA max_page_count = {pages + 2}"
+        )  # sqlite's own limit, with the disk's error
         more = vector_keys(NOMIC, _texts(5000))
         with pytest.raises(BuildError, match=r"vectors\.sqlite: the disk is full; free some space") as caught:
             cache.put_many(zip(more, _vectors(5000), strict=True), "engine")
@@ -258,7 +279,7 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path: Path) -> None:
 def test_a_cache_that_another_build_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "vectors.sqlite"
     keys, values = _filled(path, 5)
-    monkeypatch.setattr(vectors, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(cachefile, "_BUSY_SECONDS", 0.05)
     with sqlite3.connect(path, isolation_level=None) as other, VectorCache(path, _refuse) as cache:
         other.execute("BEGIN IMMEDIATE")
         assert cache.missing(keys) == []  # reading goes on

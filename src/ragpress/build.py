@@ -10,22 +10,17 @@ import fcntl
 import hashlib
 import os
 import sys
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from ragpress.captions.uses import Use, still_true
 from ragpress.choice import allowed, chunking_stamp, keep_choice, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
-from ragpress.jobs import Compiled, Failure, Job, Outcome
-from ragpress.manifest import encode_chunk, read_chunks, replace_file
+from ragpress.jobs import Compiled, Job, Outcome
+from ragpress.manifest import encode_chunk, replace_file
 from ragpress.models import known_model, tokenizer_file
-from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import (
     Found,
     Repository,
@@ -37,25 +32,13 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
+from ragpress.states import State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
     from ragpress.similarity import Similarity
 
 Say = Callable[[str], None]
-
-
-class State(msgspec.Struct, frozen=True):
-    """build/documents/<source>.json: what a source became, and what decided it; then a line with the crc32 of that.
-
-    `stamp` is a fingerprint of the source, the settings and the tool, `uses` the source's pictures and their captions.
-    """
-
-    stamp: str
-    chunks_sha256: str
-    entry: DocumentEntry | None = None
-    failure: Failure | None = None
-    uses: tuple[Use, ...] = ()
 
 
 def say(line: str) -> None:
@@ -87,67 +70,27 @@ def build_lock(repository: Repository, tell: Say = say) -> Iterator[None]:
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
 
-def read_state(repository: Repository, source: str) -> State | None:
-    """What stands in the build folder for a source; None where nothing usable does."""
-    try:
-        data, _, seal = repository.state_of(source).read_bytes().rpartition(b"\n")
-        if zlib.crc32(data) != int(seal or b"-1", 16):
-            return None
-        return msgspec.json.decode(data, type=State)
-    except (OSError, ValueError, msgspec.MsgspecError):
-        return None  # missing or damaged: the source is chunked again, which mends it
+def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> dict[str, str]:
+    """Chunks those of the wanted sources whose results do not stand in the build folder yet.
 
-
-def _stamp(settings: str, data: bytes) -> str:
-    return fingerprint(settings, hashlib.sha256(data).hexdigest())
-
-
-def pictures_current(repository: Repository, source: str) -> bool:
-    """Whether a source's pictures, and what they are taken to say, are as they were when it was chunked.
-
-    Raises BuildError where captions.jsonl cannot be read.
+    Returns the `Look.stamps` of those whose results stand there now.
     """
-    state = read_state(repository, source)
-    return state is not None and still_true(state.uses, repository.captions, repository.sources)
-
-
-def _is_current(repository: Repository, found: Found, settings: str) -> bool:
-    state = read_state(repository, found.source)
-    if state is None or not found.regular:
-        return False
-    try:
-        if state.stamp != _stamp(settings, found.path.read_bytes()):
-            return False
-        if state.failure is not None:
-            return state.failure.lasting
-        if not pictures_current(repository, found.source):
-            return False
-        return hashlib.sha256(repository.chunks_of(found.source).read_bytes()).hexdigest() == state.chunks_sha256
-    except OSError:
-        return False
-
-
-def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
-    """Those of the sources whose chunks in the build folder are missing or made from something else than now."""
-    settings = chunking_stamp(repository)
-    return [found for found in wanted if not _is_current(repository, found, settings)]
-
-
-def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> None:
-    """Chunks those of the wanted sources whose results do not stand in the build folder yet."""
-    stale = stale_sources(repository, wanted)
-    if not stale:
-        return
+    seen = look(repository, wanted)
+    if not seen.stale:
+        return seen.stamps
     with comparing(repository, tell) as compare:
         if compare is not None:
             keep_choice(repository, compare.file)  # the chunks depend on it
-            stale = stale_sources(repository, wanted)
+            seen = look(repository, wanted)
         settings = chunking_stamp(repository)
         if not is_chunked_alike(repository):
             _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
-        before = {found.source: source_stamp(found.path) for found in stale}
-        for found, outcome in compiled(repository, stale, tell, compare):
-            _keep(repository, found, settings, outcome, before[found.source], tell)
+        before = {found.source: source_stamp(found.path) for found in seen.stale}
+        stamps = dict(seen.stamps)
+        for found, outcome in compiled(repository, seen.stale, tell, compare):
+            if _keep(repository, found, settings, outcome, before[found.source], tell):
+                stamps[found.source] = look_stamp(repository, found.source, before[found.source])
+    return stamps
 
 
 @contextmanager
@@ -203,24 +146,28 @@ def compiled(
         yield named[job.source], outcome
 
 
-def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, before: str, tell: Say) -> None:
+def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, before: str, tell: Say) -> bool:
+    """Writes what a source became; whether that stands as long as nothing changes."""
     source = found.source
     if isinstance(outcome, Compiled):
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
         replace_file(repository.chunks_of(source), lines)
         stamp = fingerprint(settings, outcome.entry.sha256)
-        state = State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry, uses=outcome.uses)
+        write_state(
+            repository,
+            source,
+            State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry, uses=outcome.uses),
+        )
         for message in outcome.messages:
             tell(render(message, f"{repository.config.sources}/"))
-    else:
-        repository.chunks_of(source).unlink(missing_ok=True)
-        readable = found.regular and found.path.is_file()
-        stamp = _stamp(settings, found.path.read_bytes()) if readable else ""
-        if source_stamp(found.path) != before:
-            stamp = ""  # it is not known which bytes failed
-        state = State(stamp, "", failure=outcome)
-    data = msgspec.json.encode(state)
-    replace_file(repository.state_of(source), b"%b\n%08x" % (data, zlib.crc32(data)))
+        return True
+    repository.chunks_of(source).unlink(missing_ok=True)
+    readable = found.regular and found.path.is_file()
+    stamp = result_stamp(settings, found.path.read_bytes()) if readable else ""
+    if source_stamp(found.path) != before:
+        stamp = ""  # it is not known which bytes failed
+    write_state(repository, source, State(stamp, "", failure=outcome))
+    return outcome.lasting and bool(stamp)
 
 
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
@@ -249,7 +196,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.path) for item in found}
         try:
-            chunk_sources(repository, found, tell)
+            keep_looks(repository, chunk_sources(repository, found, tell))
             if not is_chunked_alike(repository):
                 replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:
@@ -264,27 +211,12 @@ _ATTEMPTS = 3
 _chunked: dict[Path, dict[str, str] | BuildError] = {}
 
 
-def source_failure(repository: Repository, source: str) -> SourceError | None:
-    """Why a source has no chunks, once `chunk_sources` has been through it."""
-    state = read_state(repository, source)
-    if state is None:
-        return SourceError("file-gone", "its chunks are missing from the build folder; build again", source)
-    return state.failure.error() if state.failure else None
-
-
-def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...], DocumentEntry]:
-    """The chunks and the entry of a source from the build folder. Raises BuildError."""
-    state = read_state(repository, source)
-    if state is None or state.entry is None:
-        raise (
-            state.failure.error()
-            if state and state.failure
-            else BuildError("file-gone", "its chunks are missing from the build folder; run `doit`", source)
-        )
-    return tuple(read_chunks(repository.chunks_of(source))), state.entry
-
-
 # -- publish (publish.py does it, with the heavy libraries) -----------------------------------------------------------
+
+
+def merged_stamp(repository: Repository) -> bytes:
+    """Over all that the last merge wrote. Raises OSError before one."""
+    return (repository.build / "merged" / "stamp").read_bytes()
 
 
 def published_stamp(repository: Repository) -> str:
@@ -292,7 +224,7 @@ def published_stamp(repository: Repository) -> str:
     config = repository.config
     own_model = file_stamp(repository.root / config.model_path) if config.model_path else ""
     settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, _engine(config))
-    merged = (repository.build / "merged" / "stamp").read_bytes().hex()
+    merged = merged_stamp(repository).hex()
     return fingerprint(tool_fingerprint(), merged, settings, sticky_name(repository), tree_stamp(repository.artifact))
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ragpress.choice import Choice, artifact_choice, read_choice
+from ragpress.digests import vector_keys
 from ragpress.errors import BuildError
 from ragpress.manifest import read_chunks
 from ragpress.merging import is_built, merged_chunks
 from ragpress.models import ModelFile, known_model
 from ragpress.repository import Repository
-from ragpress.vectors import VectorCache, vector_keys
+from ragpress.vectors import VectorCache
 
 Say = Callable[[str], None]
 

@@ -141,10 +141,11 @@ def _name(path: Path, taken: Sequence[str]) -> str:
 
 def diff(options: argparse.Namespace) -> int:
     """What the chunks in the build folder say differently, on standard output. Status 0, whatever differs."""
-    from ragpress.build import build_lock, stale_sources
+    from ragpress.build import build_lock
     from ragpress.changes import screen_of, to_json, to_markdown, to_terminal
     from ragpress.repository import find_sources, open_repository
     from ragpress.review import changes_of
+    from ragpress.states import stale_sources
 
     repository = open_repository(Path.cwd())
     with build_lock(repository):

@@ -17,6 +17,8 @@ from ragpress.records import Chunk, DocumentEntry
 Line = TypeVar("Line", Chunk, DocumentEntry)
 
 _ENCODER = msgspec.json.Encoder()
+_ID = slice(len(b'{"chunk_id":"'), len(b'{"chunk_id":"') + 16)
+_TOKENS = b',"tokens":'
 _CHUNK_DECODER = msgspec.json.Decoder(Chunk)
 
 
@@ -38,6 +40,19 @@ def decode_chunk(line: bytes) -> Chunk:
         raise ArtifactError(
             "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"
         ) from None
+
+
+def chunk_id_of(line: bytes) -> str:
+    """The id of the chunk in a line that `encode_chunk` wrote, which is its first value."""
+    return line[_ID].decode("ascii")
+
+
+def with_tokens(line: bytes, more: int) -> bytes:
+    """A line that `encode_chunk` wrote, with another number of tokens."""
+    # Inside a string a quotation mark stands behind a backslash, so that the key is found nowhere else.
+    before, key, behind = line.partition(_TOKENS)
+    number, comma, rest = behind.partition(b",")
+    return b"".join((before, key, b"%d" % (int(number) + more), comma, rest))
 
 
 def read_chunks(path: Path) -> tuple[Chunk, ...]:

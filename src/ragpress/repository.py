@@ -165,10 +165,10 @@ def file_stamp(path: Path) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 
-def source_stamp(path: Path) -> str:
+def source_stamp(path: Path | str) -> str:
     """Changes with whatever is done to a file; empty where there is none."""
     try:
-        return stamp_of(path.stat())
+        return stamp_of(os.stat(path))  # noqa: PTH116 (a string is as good, for each source)
     except OSError:
         return ""
 
@@ -184,6 +184,11 @@ def tree_stamp(folder: Path) -> str:
     for name, status in sorted(_files(folder, "")):
         digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
+
+
+def files_below(folder: Path) -> list[str]:
+    """The POSIX paths of all files below the folder, in no order."""
+    return [name for name, _ in _files(folder, "")]
 
 
 def _files(folder: Path, prefix: str) -> Iterable[tuple[str, os.stat_result]]:

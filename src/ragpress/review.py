@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
-from ragpress.build import load_source, read_state, say
+from ragpress.build import say
 from ragpress.captions.store import prune_captions
 from ragpress.changes import Changes, compare, screen_of, to_terminal
 from ragpress.changes.showing import plural
@@ -18,6 +18,7 @@ from ragpress.history import files_at
 from ragpress.manifest import replace_file
 from ragpress.records import DocumentEntry, Locator
 from ragpress.repository import Repository, find_sources, under_ci
+from ragpress.states import load_source, read_state
 
 Say = Callable[[str], None]
 

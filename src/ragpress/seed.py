@@ -17,13 +17,14 @@ import numpy as np
 
 from ragpress.artifact import Manifest, read_manifest
 from ragpress.choice import allowed, sticky_name, use
+from ragpress.digests import vector_keys
 from ragpress.errors import ArtifactError, BuildError, message, render
 from ragpress.lock import Locked, read_lock
 from ragpress.models import ModelFile, known_model, locked_file, resolve
 from ragpress.opening import open_artifact, verify_artifact
 from ragpress.pack import read_packed, unpack
 from ragpress.repository import Repository, fingerprint
-from ragpress.vectors import VectorCache, vector_keys
+from ragpress.vectors import VectorCache
 
 Say = Callable[[str], None]
 _BLOCK = 4096  # vectors put into the cache at a time

@@ -56,11 +56,11 @@ def shard_bounds(keys: Keys, count: int) -> list[int]:
     return [*np.searchsorted(keys, starts).tolist(), len(keys)]
 
 
-def content_hash(settings: IndexSettings, keys: Keys, vectors: Halves) -> str:
-    """The sha256 over all that decides a file's bytes: settings, CPU kernel, keys and vectors."""
-    digest = hashlib.sha256(msgspec.json.encode([settings, kernel(vectors.shape[1])]))
+def content_hash(settings: IndexSettings, dimensions: int, keys: Keys, digests: Keys) -> str:
+    """The sha256 over all that decides a file's bytes: settings, CPU kernel, keys and the `vector_digest` of each."""
+    digest = hashlib.sha256(msgspec.json.encode([settings, kernel(dimensions)]))
     digest.update(np.ascontiguousarray(keys, "<u8").data)
-    digest.update(np.ascontiguousarray(vectors, "<f2").data)
+    digest.update(np.ascontiguousarray(digests, "<u8").data)
     return digest.hexdigest()
 
 

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 import numpy as np
 
 from ragpress.choice import locked_model, sticky_name
+from ragpress.digests import vector_keys
 from ragpress.embedding import Embedder
 from ragpress.errors import BuildError
 from ragpress.models import ModelFile, resolve
 from ragpress.repository import Repository
 from ragpress.seed import SeedSetting
-from ragpress.vectors import VectorCache, vector_keys
+from ragpress.vectors import VectorCache
 
 Say = Callable[[str], None]
 _EVERY = 30.0  # seconds between two lines that tell how far it is

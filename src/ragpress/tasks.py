@@ -20,7 +20,7 @@ from typing import Any
 
 from doit.exceptions import TaskFailed
 
-from ragpress import build, merging
+from ragpress import build, merging, states
 from ragpress.doit_reporter import Reporter
 from ragpress.doit_state import Checker, state_file
 from ragpress.errors import BuildError
@@ -159,7 +159,7 @@ def _pictures(source: str) -> list[Callable[[], bool]]:
 
     def current() -> bool:
         try:
-            return build.pictures_current(REPOSITORY, source)
+            return states.pictures_current(REPOSITORY, source)
         except BuildError:  # the action meets it, too, and says so
             return False
 

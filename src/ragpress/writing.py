@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import hashlib
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,15 +31,35 @@ from ragpress.artifact import (
     encode_offsets,
     read_manifest,
 )
+from ragpress.digests import vector_digest
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.index import Keys, current_settings, most_frequent
+from ragpress.folders import disk_error, put_in_place, recover, staging_folder
+from ragpress.index import Halves, Keys, current_settings, most_frequent
 from ragpress.records import index_key
 from ragpress.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
 
+Places = npt.NDArray[np.int64]
+
 _UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
 _BLOCK = 4096
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
+
+
+class Vectors(NamedTuple):
+    """The vectors of chunks, told apart by `digests` (`vector_digest` of each, shape (chunks,)) without being read.
+
+    `take` gives those of some chunks, by their places in the order of the chunks: shape (places, `dimensions`).
+    """
+
+    digests: Keys
+    dimensions: int
+    take: Callable[[Places], Halves]
+
+
+def in_memory(vectors: npt.NDArray[np.floating]) -> Vectors:
+    """Vectors of the shape (chunks, dimensions)."""
+    halves = np.ascontiguousarray(vectors, "<f2")
+    digests = np.array([vector_digest(row.tobytes()) for row in halves], np.uint64)
+    return Vectors(digests, vectors.shape[1], lambda places: halves[places])
 
 
 def write_artifact(
@@ -48,7 +67,7 @@ def write_artifact(
     *,
     chunks: Iterable[tuple[str, bytes]],
     documents: Iterable[bytes],
-    vectors: npt.NDArray[np.floating],
+    vectors: Vectors,
     model: ModelRecord,
     engines: Iterable[str],
     chunking: dict[str, object],
@@ -58,20 +77,20 @@ def write_artifact(
     """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
 
     `chunks` are the ids and encoded lines in the order of chunks.jsonl, `documents` the encoded lines of
-    documents.jsonl, `vectors` has the shape (chunks, dimensions), a row of unit length for each chunk in the same
-    order. Index files of the old artifact whose keys and vectors are the same are kept. `limit` is the number of chunks
-    up to which there is one index file. The caller holds the build lock. Raises BuildError: code `disk` where the disk
+    documents.jsonl, `vectors` has one of unit length for each chunk, in the same order. Index files of the old artifact
+    whose keys and vectors are the same are kept, and those vectors are not read. `limit` is the number of chunks up to
+    which there is one index file. The caller holds the build lock. Raises BuildError: code `disk` where the disk
     refuses, `embedding` for a vector that no index should hold.
     """
     recover(target)
     target = target.resolve()  # a link to a folder elsewhere stays one
-    staging = _staging(target)
+    staging = staging_folder(target)
     writer = _Writer(staging)
     try:
         staging.mkdir(parents=True)
         sources = writer.lines(DOCUMENTS, documents)[0]
         count, keys = _write_chunks(writer, chunks)
-        _check_shape(vectors, count, model.dimensions)
+        _check_shape(vectors, count, model)
         shards = _write_index(writer, target, keys, vectors, limit, processes)
         manifest = Manifest(
             format=FORMAT,
@@ -85,49 +104,14 @@ def write_artifact(
             files=dict(sorted(writer.records.items())),
         )
         writer.file(INDEX, [encode_manifest(manifest)])
-        _synchronise(staging)
-        _put_in_place(staging, target)
+        put_in_place(staging, target)
     except OSError as error:
         shutil.rmtree(staging, ignore_errors=True)  # the disk may refuse this too; the next build tries again
-        raise _disk(target, error) from None
+        raise disk_error(target, error) from None
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     return manifest
-
-
-def recover(target: Path) -> None:
-    """Tidies up after a killed build: no half-written artifact is left, and one that was set aside stands again.
-
-    Raises BuildError where the disk refuses.
-    """
-    target = target.resolve()
-    aside = _aside(target)
-    try:
-        if aside.exists() and not target.exists():
-            aside.rename(target)
-        for left in (aside, _staging(target)):
-            if left.exists():
-                shutil.rmtree(left)
-    except OSError as error:
-        raise _disk(target, error) from None
-
-
-def _staging(target: Path) -> Path:
-    return target.with_name(f"{target.name}.new")
-
-
-def _aside(target: Path) -> Path:
-    return target.with_name(f"{target.name}.old")
-
-
-def _disk(target: Path, error: OSError) -> BuildError:
-    reason = error.strerror or str(error)
-    return BuildError(
-        "disk",
-        f"{target.name}/ cannot be written: {reason}; make room or check the rights of {target.parent.name}/"
-        " (what stood there is untouched)",
-    )
 
 
 class _Writer:
@@ -204,7 +188,7 @@ def _write_index(
     writer: _Writer,
     target: Path,
     keys: Keys,
-    vectors: npt.NDArray[np.floating],
+    vectors: Vectors,
     limit: int,
     processes: int | None,
 ) -> tuple[Shard, ...]:
@@ -219,13 +203,13 @@ def _write_index(
     def changed() -> Iterator[Piece]:
         for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
             places = order[begin:end]
-            halves = np.ascontiguousarray(vectors[places], np.float16)
-            _check_vectors(keys[places], halves)
-            content = content_hash(settings, keys[places], halves)
+            content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
             known = old.get(content)
             if known is not None and writer.keep(name, target / known[0].file, known[1]):
                 shards[name] = replace(known[0], file=name)
                 continue
+            halves = np.ascontiguousarray(vectors.take(places), np.float16)
+            _check_vectors(keys[places], halves)
             shards[name] = Shard(file=name, vectors=end - begin, repeats=most_frequent(halves), content=content)
             yield name, keys[places], halves
 
@@ -243,12 +227,12 @@ def _old_shards(target: Path) -> dict[str, tuple[Shard, FileRecord]]:
     return {shard.content: (shard, manifest.files[shard.file]) for shard in manifest.shards}
 
 
-def _check_shape(vectors: npt.NDArray[np.floating], chunks: int, dimensions: int) -> None:
-    if vectors.shape != (chunks, dimensions):
+def _check_shape(vectors: Vectors, chunks: int, model: ModelRecord) -> None:
+    if (len(vectors.digests), vectors.dimensions) != (chunks, model.dimensions):
         raise BuildError(
             "embedding",
-            f"the model gave vectors of the shape {vectors.shape} for {chunks} chunks of {dimensions} dimensions;"
-            " it is no embedding model, or not the configured one",
+            f"the model gave {len(vectors.digests)} vectors of {vectors.dimensions} dimensions for {chunks} chunks of"
+            f" {model.dimensions}; it is no embedding model, or not the configured one",
         )
 
 
@@ -263,43 +247,3 @@ def _check_vectors(keys: Keys, vectors: npt.NDArray[np.float16]) -> None:
                 f"the vector of chunk {int(keys[place]):016x} has the length {float(norms[wrong[0]]):.4g}, not 1;"
                 " delete the vector cache and build again",
             )
-
-
-# -- putting it in place ---------------------------------------------------------------------------------------------
-
-
-def _synchronise(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _put_in_place(staging: Path, target: Path) -> None:
-    """The new folder under the old one's name. At every moment one of the two stands there, whole."""
-    if not target.exists():
-        staging.rename(target)
-        _synchronise(target.parent)
-    elif _exchange(staging, target):
-        _synchronise(target.parent)
-        shutil.rmtree(staging, ignore_errors=True)  # the old one by now; where it stays, the next build removes it
-    else:
-        # A kill between these two leaves the old one set aside, where readers and the next build look for it.
-        target.rename(_aside(target))
-        staging.rename(target)
-        _synchronise(target.parent)
-        shutil.rmtree(_aside(target), ignore_errors=True)
-
-
-def _exchange(one: Path, two: Path) -> bool:
-    """Swaps two folders' names in one step, if the system can (Linux: renameat2)."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in (errno.ENOSYS, errno.EINVAL):  # a file system or kernel without it
-        return False
-    raise OSError(code, os.strerror(code))

@@ -13,6 +13,7 @@ import numpy as np
 from ragpress.build import comparing, compiled, say
 from ragpress.choice import sticky_name
 from ragpress.config import Config, parse_config
+from ragpress.digests import vector_keys
 from ragpress.embedding import Embedder
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import Case
@@ -25,7 +26,7 @@ from ragpress.publish import embed_missing
 from ragpress.records import Chunk, Hit
 from ragpress.repository import Repository, find_sources
 from ragpress.text import normalize
-from ragpress.vectors import Stored, VectorCache, vector_keys
+from ragpress.vectors import Stored, VectorCache
 
 Say = Callable[[str], None]
 Setting = int | bool | str

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ragpress.build import load_source, read_state
 from ragpress.changes import Changes, SourceChange
 from ragpress.config import Config
 from ragpress.merging import is_built
@@ -16,6 +15,7 @@ from ragpress.records import Chunk, DocumentEntry, Locator
 from ragpress.report.retrieval import Measured, measure
 from ragpress.repository import Repository, find_sources
 from ragpress.review import changes_of, golden_files
+from ragpress.states import load_source, read_state
 
 if TYPE_CHECKING:
     from ragpress.artifact import Manifest

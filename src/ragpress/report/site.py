@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragpress.build import chunk_sources, published_stamp, say, source_failure
+from ragpress.build import chunk_sources, published_stamp, say
 from ragpress.changes.showing import shorten
 from ragpress.errors import BuildError
 from ragpress.manifest import replace_file
@@ -30,6 +30,7 @@ from ragpress.report.showing import (
     plain_value,
 )
 from ragpress.repository import Repository, find_sources, fingerprint, tool_fingerprint, tree_stamp
+from ragpress.states import source_failure
 
 Say = Callable[[str], None]
 

@@ -1,0 +1,180 @@
+"""What stands in the build folder for each source, and whether the source and the settings would still make it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ragpress.captions.uses import Use, still_true
+from ragpress.choice import chunking_stamp
+from ragpress.errors import BuildError, SourceError
+from ragpress.jobs import Failure
+from ragpress.manifest import read_chunks, replace_file
+from ragpress.records import Chunk, DocumentEntry
+from ragpress.repository import Found, Repository, fingerprint, source_stamp, stamp_of
+
+_REST = 250_000_000  # nanoseconds: a file that was changed later may change again without a change of its time
+
+
+class State(msgspec.Struct, frozen=True):
+    """build/documents/<source>.json: what a source became, and what decided it; then a line with the crc32 of that.
+
+    `stamp` is a fingerprint of the source, the settings and the tool, `uses` the source's pictures and their captions.
+    """
+
+    stamp: str
+    chunks_sha256: str
+    entry: DocumentEntry | None = None
+    failure: Failure | None = None
+    uses: tuple[Use, ...] = ()
+
+
+def read_state(repository: Repository, source: str) -> State | None:
+    """What stands in the build folder for a source; None where nothing usable does."""
+    try:
+        data, _, seal = repository.state_of(source).read_bytes().rpartition(b"\n")
+        if zlib.crc32(data) != int(seal or b"-1", 16):
+            return None
+        return msgspec.json.decode(data, type=State)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None  # missing or damaged: the source is chunked again, which mends it
+
+
+def write_state(repository: Repository, source: str, state: State) -> None:
+    """Raises BuildError where the disk refuses."""
+    data = msgspec.json.encode(state)
+    replace_file(repository.state_of(source), b"%b\n%08x" % (data, zlib.crc32(data)))
+
+
+def result_stamp(settings: str, data: bytes) -> str:
+    """The `State.stamp` of a source of these bytes."""
+    return fingerprint(settings, hashlib.sha256(data).hexdigest())
+
+
+def source_failure(repository: Repository, source: str) -> SourceError | None:
+    """Why a source has no chunks, once it should have some."""
+    state = read_state(repository, source)
+    if state is None:
+        return SourceError("file-gone", "its chunks are missing from the build folder; build again", source)
+    return state.failure.error() if state.failure else None
+
+
+def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...], DocumentEntry]:
+    """The chunks and the entry of a source from the build folder. Raises BuildError."""
+    state = read_state(repository, source)
+    if state is None or state.entry is None:
+        raise (
+            state.failure.error()
+            if state and state.failure
+            else BuildError("file-gone", "its chunks are missing from the build folder; run `doit`", source)
+        )
+    return tuple(read_chunks(repository.chunks_of(source))), state.entry
+
+
+# -- what is to be done ----------------------------------------------------------------------------------------------
+
+
+class Look(NamedTuple):
+    """Sources without a result that stands; and of the others what their files were like when they were looked at."""
+
+    stale: list[Found]
+    stamps: dict[str, str]
+
+
+class _Looks(msgspec.Struct, frozen=True):
+    """build/looks: a `Look.stamps` of an earlier build under the settings of which `settings` is the stamp."""
+
+    settings: str
+    stamps: dict[str, str]
+
+
+def look(repository: Repository, wanted: Sequence[Found]) -> Look:
+    """Which sources have to be chunked: those to whose files something was done since the last look are read."""
+    settings = chunking_stamp(repository)
+    # Of captions there is no stamp: which of them a source uses stands in its state.
+    known = _read_looks(repository, settings) if repository.config.captions == "off" else {}
+    stale, stamps = [], {}
+    latest = time.time_ns() - _REST
+    for found in wanted:
+        stamp = look_stamp(repository, found.source, _stamp_at_rest(found.path, latest))
+        if known.get(found.source) != stamp and not _is_current(repository, found, settings):
+            stale.append(found)
+        else:
+            stamps[found.source] = stamp
+    return Look(stale, stamps)
+
+
+def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
+    """Those of the sources whose chunks in the build folder are missing or made from something else than now."""
+    return look(repository, wanted).stale
+
+
+def keep_looks(repository: Repository, stamps: dict[str, str]) -> None:
+    """Keeps what all sources' files were like for the next look. Raises BuildError where the disk refuses."""
+    known = {source: stamp for source, stamp in stamps.items() if stamp}
+    settings = chunking_stamp(repository)
+    if known != _read_looks(repository, settings):
+        replace_file(_looks(repository), msgspec.json.encode(_Looks(settings, known)))
+
+
+def look_stamp(repository: Repository, source: str, of_source: str) -> str:
+    """Changes with whatever is done to a source, of which the stamp is given, or to its result; empty if that is."""
+    return of_source and f"{of_source} {standing_stamp(repository, source)}"
+
+
+def standing_stamp(repository: Repository, source: str) -> str:
+    """Changes with whatever is done to the files that a source became."""
+    build = f"{repository.root}/{repository.config.build}"
+    return f"{source_stamp(f'{build}/documents/{source}.json')} {source_stamp(f'{build}/chunks/{source}.jsonl')}"
+
+
+def _stamp_at_rest(path: Path, latest: int) -> str:
+    """The stamp of a file, empty if something was done to it after `latest`."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return stamp_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) < latest else ""
+
+
+def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
+    try:
+        kept = msgspec.json.decode(_looks(repository).read_bytes(), type=_Looks)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}  # missing or damaged: all files are read again
+    return kept.stamps if kept.settings == settings else {}
+
+
+def _looks(repository: Repository) -> Path:
+    return repository.build / "looks"
+
+
+def pictures_current(repository: Repository, source: str) -> bool:
+    """Whether a source's pictures, and what they are taken to say, are as they were when it was chunked.
+
+    Raises BuildError where captions.jsonl cannot be read.
+    """
+    state = read_state(repository, source)
+    return state is not None and still_true(state.uses, repository.captions, repository.sources)
+
+
+def _is_current(repository: Repository, found: Found, settings: str) -> bool:
+    state = read_state(repository, found.source)
+    if state is None or not found.regular:
+        return False
+    try:
+        if state.stamp != result_stamp(settings, found.path.read_bytes()):
+            return False
+        if state.failure is not None:
+            return state.failure.lasting
+        if not pictures_current(repository, found.source):
+            return False
+        return hashlib.sha256(repository.chunks_of(found.source).read_bytes()).hexdigest() == state.chunks_sha256
+    except OSError:
+        return False
