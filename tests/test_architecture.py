@@ -28,7 +28,7 @@ LAYERS = (
     ("compiler",),
     ("worker",),
     ("rounds",),
-    ("seed",),
+    ("seed", "ahead"),
     ("similarity",),
     ("states",),
     ("build",),

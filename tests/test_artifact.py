@@ -84,7 +84,7 @@ def test_the_same_input_gives_the_same_bytes_however_it_is_built(tmp_path: Path)
     for name, processes in (("a", 1), ("b", 2), ("c", 3)):
         write_chunks(tmp_path / name, chunks, vectors, limit=100, processes=processes)
     first = read_all(tmp_path / "a")
-    assert len(first) == 32 + 4
+    assert len(first) == 64 + 4
     assert read_all(tmp_path / "b") == read_all(tmp_path / "c") == first
     write_chunks(tmp_path / "b", many_chunks(300, mark="!"), vectors, limit=100)
     write_chunks(tmp_path / "b", chunks, vectors, limit=100)

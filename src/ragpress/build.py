@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragpress.ahead import load_ahead
 from ragpress.choice import allowed, chunking_stamp, keep_choice, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
@@ -32,7 +33,7 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
-from ragpress.states import State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
+from ragpress.states import Look, State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -70,12 +71,14 @@ def build_lock(repository: Repository, tell: Say = say) -> Iterator[None]:
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
 
-def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> dict[str, str]:
-    """Chunks those of the wanted sources whose results do not stand in the build folder yet.
+def chunk_sources(
+    repository: Repository, wanted: Sequence[Found], tell: Say = say, seen: Look | None = None
+) -> dict[str, str]:
+    """Chunks those of the wanted sources whose results do not stand in the build folder yet, or as `seen` says.
 
     Returns the `Look.stamps` of those whose results stand there now.
     """
-    seen = look(repository, wanted)
+    seen = seen or look(repository, wanted)
     if not seen.stale:
         return seen.stamps
     with comparing(repository, tell) as compare:
@@ -196,7 +199,10 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.path) for item in found}
         try:
-            keep_looks(repository, chunk_sources(repository, found, tell))
+            looked = look(repository, found)
+            if looked.stale and repository.config.strategy != "semantic":  # which loads it by itself
+                load_ahead(repository)
+            keep_looks(repository, chunk_sources(repository, found, tell, looked))
             if not is_chunked_alike(repository):
                 replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:

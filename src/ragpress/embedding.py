@@ -99,10 +99,11 @@ class Embedder:
     for a text or a vector.
     """
 
-    def __init__(self, file: ModelFile, threads: int | None = None) -> None:
+    def __init__(self, file: ModelFile, threads: int | None = None, weights: Weights | None = None) -> None:
+        """`weights` are those of the file where they are loaded already; they are this object's own then."""
         self.file = file
         self.threads = threads or len(os.sched_getaffinity(0))
-        self._weights = Weights(file.path, vocab_only=False)
+        self._weights = weights or Weights(file.path, vocab_only=False)
         self._idle: queue.SimpleQueue[Context] = queue.SimpleQueue()
         self._contexts: list[Context] = []
         self._lock = threading.Lock()

@@ -102,12 +102,14 @@ def merge(repository: Repository, tell: Say = say) -> None:
         raise BuildError("no-sources", f"{repository.config.sources}/ holds no document; put one in and build again")
     remove_orphans(repository, {item.source for item in found})
     before = _merged_before(repository)
-    fresh = [item for item in found if (item.source, standing_stamp(repository, item.source)) not in before]
+    stamps = {item.source: standing_stamp(repository, item.source) for item in found}
+    fresh = [item for item in found if (item.source, stamps[item.source]) not in before]
     made = _made(repository, fresh, tell)
+    stamps |= {item.source: standing_stamp(repository, item.source) for item in fresh}
     parts: list[Part] = []
     merged: list[_Merged] = []
     for item in found:
-        stamp = standing_stamp(repository, item.source)
+        stamp = stamps[item.source]
         known = made.get(item.source) or before.get((item.source, stamp))
         if known is None:
             raise BuildError("file-gone", "its chunks are missing from the build folder; build again", item.source)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ragpress.ahead import loaded_ahead
 from ragpress.artifact import model_record
 from ragpress.build import merged_stamp, published_stamp, say
 from ragpress.choice import artifact_choice, keep_choice, locked_model, sticky_name
@@ -123,7 +124,10 @@ def embed_missing(
         return
     from ragpress.embedding import Embedder
 
-    with Embedder(file) as embedder, progress(len(absent), "embedding", tell) as advance:
+    with (
+        Embedder(file, weights=loaded_ahead(file.path)) as embedder,
+        progress(len(absent), "embedding", tell) as advance,
+    ):
         embedder.embed_documents(
             [texts[index] for index in absent],
             names=[names[texts[index]] for index in absent],

@@ -188,7 +188,16 @@ def tree_stamp(folder: Path) -> str:
 
 def files_below(folder: Path) -> list[str]:
     """The POSIX paths of all files below the folder, in no order."""
-    return [name for name, _ in _files(folder, "")]
+    found: list[str] = []
+    waiting = [("", folder)]
+    while waiting:
+        prefix, place = waiting.pop()
+        for entry in os.scandir(place) if place.is_dir() else ():
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append((f"{prefix}{entry.name}/", Path(entry.path)))
+            else:
+                found.append(f"{prefix}{entry.name}")
+    return found
 
 
 def _files(folder: Path, prefix: str) -> Iterable[tuple[str, os.stat_result]]:

@@ -91,13 +91,13 @@ class VectorCache:
         """
 
         def read() -> Marks:
-            found = self._known(keys)
-            rows = [found.get(key) for key in keys]
-            known = [row if row and engine in (None, row[0]) else None for row in rows]
+            names, rows = self._known(keys)
+            usable = {number for number, name in names.items() if engine in (None, name)}
+            found = {key: (number, digest) for key, number, digest in rows if number in usable}
+            known = [found.get(key) for key in keys]
             digests = np.array([row[1] if row else 0 for row in known], np.int64).view(np.uint64)
-            engines = {row[0] for row in known if row}
-            names = sorted({name for several in engines for name in several.split("\n")})
-            return Marks(digests, [at for at, row in enumerate(known) if row is None], tuple(names))
+            engines = {name for number in {row[0] for row in known if row} for name in names[number].split("\n")}
+            return Marks(digests, [at for at, row in enumerate(known) if row is None], tuple(sorted(engines)))
 
         return self._file.guarded(read)
 
@@ -182,22 +182,18 @@ class VectorCache:
 
         return self._file.guarded(read)
 
-    def _known(self, keys: Sequence[bytes]) -> dict[bytes, tuple[str, int]]:
-        """Key to engine and digest, of those keys that are there."""
+    def _known(self, keys: Sequence[bytes]) -> tuple[dict[int, str], list[tuple[bytes, int, int]]]:
+        """The engines' names by number; and key, engine and digest of rows, those of these keys among them."""
         database = self._file.database
         database.execute("BEGIN")
         try:
-            names = self._engines()
             (total,) = database.execute("SELECT count(*) FROM vectors").fetchone()
             if total > _SCANNED * len(keys):
                 self._want(keys)
-                rows = database.execute(
-                    "SELECT v.key, engine, digest FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
-                )
+                rows = "SELECT v.key, engine, digest FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
             else:  # in the order of the file, which takes a third of the time for each
-                rows = database.execute("SELECT key, engine, digest FROM vectors")
-            wanted = set(keys)
-            return {key: (names[engine], digest) for key, engine, digest in rows if key in wanted and engine in names}
+                rows = "SELECT key, engine, digest FROM vectors"
+            return self._engines(), database.execute(rows).fetchall()
         finally:
             if database.in_transaction:
                 database.execute("COMMIT")

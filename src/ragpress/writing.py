@@ -42,6 +42,7 @@ Places = npt.NDArray[np.int64]
 
 _UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
 _BLOCK = 4096
+_FEW = 6000  # vectors whose graphs take less time than starting processes for them
 
 
 class Vectors(NamedTuple):
@@ -199,21 +200,25 @@ def _write_index(
     names = shard_names(len(keys), limit)
     bounds = shard_bounds(keys[order], len(names))
     shards: dict[str, Shard] = {}
+    changed: list[tuple[str, Places, str]] = []
+    for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
+        places = order[begin:end]
+        content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
+        known = old.get(content)
+        if known is not None and writer.keep(name, target / known[0].file, known[1]):
+            shards[name] = replace(known[0], file=name)
+        else:
+            changed.append((name, places, content))
 
-    def changed() -> Iterator[Piece]:
-        for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
-            places = order[begin:end]
-            content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
-            known = old.get(content)
-            if known is not None and writer.keep(name, target / known[0].file, known[1]):
-                shards[name] = replace(known[0], file=name)
-                continue
+    def pieces() -> Iterator[Piece]:
+        for name, places, content in changed:
             halves = np.ascontiguousarray(vectors.take(places), np.float16)
             _check_vectors(keys[places], halves)
-            shards[name] = Shard(file=name, vectors=end - begin, repeats=most_frequent(halves), content=content)
+            shards[name] = Shard(file=name, vectors=len(places), repeats=most_frequent(halves), content=content)
             yield name, keys[places], halves
 
-    for name, data in build_graphs(changed(), 1 if len(names) == 1 else processes or len(os.sched_getaffinity(0))):
+    few = len(changed) == 1 or sum(len(places) for _, places, _ in changed) <= _FEW
+    for name, data in build_graphs(pieces(), processes or (1 if few else len(os.sched_getaffinity(0)))):
         writer.file(name, [data])
     return tuple(shards[name] for name in names)
 
