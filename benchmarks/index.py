@@ -102,7 +102,7 @@ def run(folder: Path, count: int = 100_000, alone: int = 20_000) -> Iterator[tup
     begin = time.perf_counter()
     write_artifact(
         folder / "kb",
-        chunks=((chunk.chunk_id, encode_chunk(chunk)) for chunk in lines),
+        chunks=[encode_chunk(chunk) for chunk in lines],
         documents=[encode_document(entry)],
         vectors=in_memory(rows),
         model=model_record(file),

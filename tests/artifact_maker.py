@@ -88,8 +88,8 @@ def write_chunks(
     entries = options.pop("entries", [entry(source, count) for source, count in counts.items()])
     return write_artifact(
         target,
-        chunks=((chunk.chunk_id, encode_chunk(chunk)) for chunk in chunks),
-        documents=map(encode_document, entries),
+        chunks=[encode_chunk(chunk) for chunk in chunks],
+        documents=[encode_document(each) for each in entries],
         vectors=in_memory(vectors),
         model=msgspec.structs.replace(model, dimensions=options.pop("dimensions", vectors.shape[1])),
         engines=options.pop("engines", ("engine one",)),

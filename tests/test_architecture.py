@@ -22,7 +22,7 @@ LAYERS = (
     ("models", "starter"),
     ("engine", "index", "digests", "cachefile"),
     ("readers", "chunking", "audit", "manifest", "embedding", "vectors", "golden", "shards", "artifact", "progress"),
-    ("opening", "writing", "changes", "captions", "convert"),
+    ("opening", "sealed", "writing", "changes", "captions", "convert"),
     ("repository", "history"),
     ("jobs", "choice", "pack"),
     ("compiler",),

@@ -18,6 +18,12 @@ PROBE_SECONDS = 2.5
 
 def cached(repository: str, file: str, revision: str = "") -> Path | None:
     """The file in the user's cache of hub files, without network; None if it was never fetched."""
+    from huggingface_hub import constants
+
+    # The cache's layout as its makers document it. Without that folder there is nothing to ask the client for, which
+    # takes a quarter of a second to load.
+    if not (Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}").is_dir():
+        return None
     from huggingface_hub import try_to_load_from_cache
 
     found = try_to_load_from_cache(repository, file, revision=revision or None)

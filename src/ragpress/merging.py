@@ -26,6 +26,7 @@ from ragpress.repository import (
     tool_fingerprint,
     tree_stamp,
 )
+from ragpress.sealed import read_sealed, write_sealed
 from ragpress.states import read_state, standing_stamp
 
 Say = Callable[[str], None]
@@ -58,7 +59,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Parts(msgspec.Struct, frozen=True):
-    """merged/parts: the parts of the merged files, of which `stamp` is the `_files_stamp`."""
+    """merged/parts, a sealed file: the parts of the merged files, of which `stamp` is the `_files_stamp`."""
 
     stamp: str
     parts: tuple[Part, ...]
@@ -126,20 +127,21 @@ def merge(repository: Repository, tell: Say = say) -> None:
     replace_file(merged_documents(repository), b"".join(each.entry for each in merged))
     replace_file(merged_digests(repository), b"".join(each.digests for each in merged))
     kept = _Parts(_files_stamp(repository), tuple(parts))
-    replace_file(repository.build / "merged" / "parts", msgspec.msgpack.encode(kept))
+    write_sealed(repository.build / "merged" / "parts", msgspec.msgpack.encode(kept))
     replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, found).encode())
 
 
 def _merged_before(repository: Repository) -> dict[tuple[str, str], _Merged]:
     """What the last merge made of each source, by what it was made from; nothing where its files were touched."""
+    data = read_sealed(repository.build / "merged" / "parts")
     try:
-        kept = msgspec.msgpack.decode((repository.build / "merged" / "parts").read_bytes(), type=_Parts)
-        if kept.stamp != _files_stamp(repository):
+        kept = msgspec.msgpack.decode(data, type=_Parts) if data else None
+        if kept is None or kept.stamp != _files_stamp(repository):
             return {}
         lines = merged_chunks(repository).read_bytes()
         digests = merged_digests(repository).read_bytes()
         entries = merged_documents(repository).read_bytes()
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, ValueError, msgspec.MsgspecError):
         return {}
     found = {}
     line = digest = entry = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +15,12 @@ from ragpress.choice import artifact_choice, keep_choice, locked_model, sticky_n
 from ragpress.digests import digest_keys, vector_keys
 from ragpress.errors import BuildError, message, render
 from ragpress.index import Halves
-from ragpress.manifest import chunk_id_of, decode_chunk, replace_file, with_tokens
+from ragpress.manifest import decode_chunk, replace_file, with_tokens
 from ragpress.merging import DIGEST_BYTES, merged_chunks, merged_digests, merged_documents
 from ragpress.models import ModelFile, known_model, resolve, tokenizer_file
 from ragpress.progress import progress
 from ragpress.repository import CUTTING_SETTINGS, Repository, file_stamp, fingerprint, tool_fingerprint
+from ragpress.sealed import read_sealed, write_sealed
 from ragpress.seed import SeedSetting
 from ragpress.vectors import Marks, VectorCache
 from ragpress.writing import Places, Vectors, write_artifact
@@ -56,7 +57,7 @@ def embed(repository: Repository, tell: Say = say) -> None:
 def read_merged(repository: Repository) -> Merged:
     """What `merge` wrote. Raises BuildError where that is missing."""
     try:
-        lines = merged_chunks(repository).read_bytes().split(b"\n")[:-1]
+        lines = merged_chunks(repository).read_bytes().splitlines(keepends=True)
         digests = merged_digests(repository).read_bytes()
     except OSError as error:
         raise BuildError("file-gone", f"the merged chunks cannot be read: {error.strerror}; build again") from None
@@ -174,7 +175,7 @@ def _write(repository: Repository, cache: VectorCache, ready: Ready) -> None:
 
     write_artifact(
         repository.artifact,
-        chunks=((chunk_id_of(line), line) for line in _lines(repository, ready)),
+        chunks=_lines(repository, ready),
         documents=merged_documents(repository).read_bytes().splitlines(keepends=True),
         vectors=Vectors(marks.digests, file.dimensions, take),
         model=model_record(file),
@@ -183,14 +184,14 @@ def _write(repository: Repository, cache: VectorCache, ready: Ready) -> None:
     )
 
 
-def _lines(repository: Repository, ready: Ready) -> Iterator[bytes]:
+def _lines(repository: Repository, ready: Ready) -> list[bytes]:
     """The lines of chunks.jsonl, with the tokens of the model that is used."""
     config, model = repository.config, ready.file.model
     if model.name == config.model:
-        return (line + b"\n" for line in ready.lines)
+        return ready.lines
     # Exact: the prefix ends with a space, which no token of the shared vocabulary crosses.
     own, configured = prefix_tokens(repository, (model.document_prefix, known_model(config.model).document_prefix))
-    return (with_tokens(line, own - configured) + b"\n" for line in ready.lines)
+    return [with_tokens(line, own - configured) for line in ready.lines]
 
 
 def prefix_tokens(repository: Repository, prefixes: Sequence[str]) -> list[int]:
@@ -201,14 +202,15 @@ def prefix_tokens(repository: Repository, prefixes: Sequence[str]) -> list[int]:
     vocabulary = tokenizer_file(repository.config, repository.root)
     path = repository.build / "prefixes"
     stamp = fingerprint(tool_fingerprint(), file_stamp(vocabulary), prefixes)
+    data = read_sealed(path)
     try:
-        kept = msgspec.json.decode(path.read_bytes(), type=tuple[str, list[int]])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        kept = ("", [])
+        kept = msgspec.json.decode(data, type=tuple[str, list[int]]) if data else ("", [])
+    except (ValueError, msgspec.MsgspecError):
+        kept = ("", [])  # of another version
     if kept[0] == stamp:
         return kept[1]
     from ragpress.embedding import TokenCounter
 
     counts = [TokenCounter(vocabulary, prefix).overhead for prefix in prefixes]
-    replace_file(path, msgspec.json.encode((stamp, counts)))
+    write_sealed(path, msgspec.json.encode((stamp, counts)))
     return counts

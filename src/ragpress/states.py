@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,15 +14,16 @@ from ragpress.captions.uses import Use, still_true
 from ragpress.choice import chunking_stamp
 from ragpress.errors import BuildError, SourceError
 from ragpress.jobs import Failure
-from ragpress.manifest import read_chunks, replace_file
+from ragpress.manifest import read_chunks
 from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import Found, Repository, fingerprint, source_stamp, stamp_of
+from ragpress.sealed import read_sealed, write_sealed
 
 _REST = 250_000_000  # nanoseconds: a file that was changed later may change again without a change of its time
 
 
 class State(msgspec.Struct, frozen=True):
-    """build/documents/<source>.json: what a source became, and what decided it; then a line with the crc32 of that.
+    """build/documents/<source>.json, a sealed file: what a source became, and what decided it.
 
     `stamp` is a fingerprint of the source, the settings and the tool, `uses` the source's pictures and their captions.
     """
@@ -37,19 +37,16 @@ class State(msgspec.Struct, frozen=True):
 
 def read_state(repository: Repository, source: str) -> State | None:
     """What stands in the build folder for a source; None where nothing usable does."""
+    data = read_sealed(repository.state_of(source))
     try:
-        data, _, seal = repository.state_of(source).read_bytes().rpartition(b"\n")
-        if zlib.crc32(data) != int(seal or b"-1", 16):
-            return None
-        return msgspec.json.decode(data, type=State)
-    except (OSError, ValueError, msgspec.MsgspecError):
-        return None  # missing or damaged: the source is chunked again, which mends it
+        return msgspec.json.decode(data, type=State) if data else None
+    except (ValueError, msgspec.MsgspecError):
+        return None  # of another version: the source is chunked again
 
 
 def write_state(repository: Repository, source: str, state: State) -> None:
     """Raises BuildError where the disk refuses."""
-    data = msgspec.json.encode(state)
-    replace_file(repository.state_of(source), b"%b\n%08x" % (data, zlib.crc32(data)))
+    write_sealed(repository.state_of(source), msgspec.json.encode(state))
 
 
 def result_stamp(settings: str, data: bytes) -> str:
@@ -88,7 +85,7 @@ class Look(NamedTuple):
 
 
 class _Looks(msgspec.Struct, frozen=True):
-    """build/looks: a `Look.stamps` of an earlier build under the settings of which `settings` is the stamp."""
+    """build/looks, a sealed file: the `Look.stamps` of a build, and the stamp of its settings."""
 
     settings: str
     stamps: dict[str, str]
@@ -120,7 +117,7 @@ def keep_looks(repository: Repository, stamps: dict[str, str]) -> None:
     known = {source: stamp for source, stamp in stamps.items() if stamp}
     settings = chunking_stamp(repository)
     if known != _read_looks(repository, settings):
-        replace_file(_looks(repository), msgspec.json.encode(_Looks(settings, known)))
+        write_sealed(_looks(repository), msgspec.json.encode(_Looks(settings, known)))
 
 
 def look_stamp(repository: Repository, source: str, of_source: str) -> str:
@@ -144,11 +141,12 @@ def _stamp_at_rest(path: Path, latest: int) -> str:
 
 
 def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
+    data = read_sealed(_looks(repository))
     try:
-        kept = msgspec.json.decode(_looks(repository).read_bytes(), type=_Looks)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return {}  # missing or damaged: all files are read again
-    return kept.stamps if kept.settings == settings else {}
+        kept = msgspec.json.decode(data, type=_Looks) if data else None
+    except (ValueError, msgspec.MsgspecError):
+        return {}  # of another version: all files are read again
+    return kept.stamps if kept and kept.settings == settings else {}
 
 
 def _looks(repository: Repository) -> Path:

@@ -8,6 +8,7 @@ killed, one that exceeds its memory says so, and the next source gets a new work
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import resource
 import selectors
@@ -212,8 +213,7 @@ def serve() -> None:
     while header := source.read(_LENGTH):
         job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
         if not limited:
-            with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
-                counter(job.tokenizer, job.prefixes[0])  # the vocabulary is not the source's to pay for
+            _prepare(job)
             _limit_memory(job.config.source_megabytes)
             limited = True
             _write_frame(sink, b"")  # ready
@@ -222,6 +222,16 @@ def serve() -> None:
         outcome = compile_source(job, compare)
         outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
         _write_frame(sink, msgspec.msgpack.encode(outcome))
+
+
+def _prepare(job: Job) -> None:
+    """Loads what every source needs, which is not a source's to pay for: the vocabulary, and modules meanwhile."""
+    with ThreadPoolExecutor(1) as threads:
+        loading = threads.submit(counter, job.tokenizer, job.prefixes[0])
+        for name in ("audit", "chunking", "readers"):
+            importlib.import_module(f"ragpress.{name}")
+    with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
+        loading.result()
 
 
 def _limit_memory(megabytes: int) -> None:

@@ -6,7 +6,8 @@ import hashlib
 import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from ragpress.digests import vector_digest
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.folders import disk_error, put_in_place, recover, staging_folder
 from ragpress.index import Halves, Keys, current_settings, most_frequent
+from ragpress.manifest import chunk_id_of
 from ragpress.records import index_key
 from ragpress.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
 
@@ -66,8 +68,8 @@ def in_memory(vectors: npt.NDArray[np.floating]) -> Vectors:
 def write_artifact(
     target: Path,
     *,
-    chunks: Iterable[tuple[str, bytes]],
-    documents: Iterable[bytes],
+    chunks: Sequence[bytes],
+    documents: Sequence[bytes],
     vectors: Vectors,
     model: ModelRecord,
     engines: Iterable[str],
@@ -77,7 +79,7 @@ def write_artifact(
 ) -> Manifest:
     """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
 
-    `chunks` are the ids and encoded lines in the order of chunks.jsonl, `documents` the encoded lines of
+    `chunks` are the lines of chunks.jsonl in their order, as `encode_chunk` makes them, `documents` those of
     documents.jsonl, `vectors` has one of unit length for each chunk, in the same order. Index files of the old artifact
     whose keys and vectors are the same are kept, and those vectors are not read. `limit` is the number of chunks up to
     which there is one index file. The caller holds the build lock. Raises BuildError: code `disk` where the disk
@@ -89,9 +91,9 @@ def write_artifact(
     writer = _Writer(staging)
     try:
         staging.mkdir(parents=True)
-        sources = writer.lines(DOCUMENTS, documents)[0]
-        count, keys = _write_chunks(writer, chunks)
-        _check_shape(vectors, count, model)
+        writer.lines(DOCUMENTS, documents)
+        keys = _write_chunks(writer, chunks)
+        _check_shape(vectors, len(keys), model)
         shards = _write_index(writer, target, keys, vectors, limit, processes)
         manifest = Manifest(
             format=FORMAT,
@@ -99,7 +101,7 @@ def write_artifact(
             model=model,
             engines=tuple(sorted(set(engines))),
             chunking=chunking,
-            counts=Counts(sources=sources, chunks=count),
+            counts=Counts(sources=len(documents), chunks=len(chunks)),
             index=current_settings(),
             shards=shards,
             files=dict(sorted(writer.records.items())),
@@ -134,22 +136,10 @@ class _Writer:
             os.fsync(stream.fileno())
         self.records[name] = FileRecord(size=size, crc32=f"{crc:08x}", sha256=digest.hexdigest())
 
-    def lines(self, name: str, lines: Iterable[bytes]) -> tuple[int, npt.NDArray[np.uint64]]:
-        """Writes them, each with its newline; returns their number and where each begins, with the end as the last."""
-        ends = [0]
-
-        def blocks() -> Iterator[bytes]:
-            block: list[bytes] = []
-            for line in lines:
-                ends.append(ends[-1] + len(line))
-                block.append(line)
-                if len(block) == _BLOCK:
-                    yield b"".join(block)
-                    block.clear()
-            yield b"".join(block)
-
-        self.file(name, blocks())
-        return len(ends) - 1, np.array(ends, np.uint64)
+    def lines(self, name: str, lines: Sequence[bytes]) -> npt.NDArray[np.uint64]:
+        """Writes them, each with its newline; returns where each begins, and the end as the last."""
+        self.file(name, (b"".join(lines[at : at + _BLOCK]) for at in range(0, len(lines), _BLOCK)))
+        return np.array([0, *accumulate(map(len, lines))], np.uint64)
 
     def keep(self, name: str, old: Path, record: FileRecord) -> bool:
         """Takes an old artifact's file over, if it is still what its index.json says."""
@@ -167,22 +157,15 @@ class _Writer:
         return True
 
 
-def _write_chunks(writer: _Writer, chunks: Iterable[tuple[str, bytes]]) -> tuple[int, Keys]:
-    """Writes chunks.jsonl and chunks.idx; returns the number of chunks and their keys in the order of the lines."""
-    identifiers: list[int] = []
-
-    def lines() -> Iterator[bytes]:
-        for identifier, line in chunks:
-            identifiers.append(index_key(identifier))
-            yield line
-
-    count, ends = writer.lines(CHUNKS, lines())
-    keys = np.array(identifiers, np.uint64)
-    if len(set(identifiers)) != count:
-        once, twice = np.unique(keys, return_counts=True)
-        raise BuildError("internal", f"two chunks have the id {int(once[twice > 1][0]):016x}; please report it")
+def _write_chunks(writer: _Writer, chunks: Sequence[bytes]) -> Keys:
+    """Writes chunks.jsonl and chunks.idx; returns the keys of the chunks in the order of the lines."""
+    ends = writer.lines(CHUNKS, chunks)
+    keys = np.array([index_key(chunk_id_of(line)) for line in chunks], np.uint64)
+    once, times = np.unique(keys, return_counts=True)
+    if len(once) != len(keys):
+        raise BuildError("internal", f"two chunks have the id {int(once[times > 1][0]):016x}; please report it")
     writer.file(OFFSETS, [encode_offsets(keys, ends[:-1], (np.diff(ends) - 1).astype(np.uint32))])
-    return count, keys
+    return keys
 
 
 def _write_index(
