@@ -141,7 +141,7 @@ def test_stored_vectors_are_read_back_bit_for_bit() -> None:
 def test_chunks_are_divided_by_the_leading_bits_of_their_ids() -> None:
     assert shard_names(20_000) == ("index.usearch",)
     assert [len(shard_names(count)) for count in (20_001, 1_280_000, 1_280_001, 10**8)] == [64, 64, 128, 256]
-    assert (shard_names(20_001)[0], shard_names(20_001)[-1]) == ("index-00.usearch", "index-1f.usearch")
+    assert (shard_names(20_001)[0], shard_names(20_001)[-1]) == ("index-00.usearch", "index-3f.usearch")
     keys = keys_for(1000)
     bounds = shard_bounds(keys, 32)
     assert (bounds[0], bounds[-1], len(bounds)) == (0, len(keys), 33)
