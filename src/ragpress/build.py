@@ -88,7 +88,7 @@ def chunk_sources(
         settings = chunking_stamp(repository)
         if not is_chunked_alike(repository):
             _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
-        before = {found.source: source_stamp(found.path) for found in seen.stale}
+        before = {found.source: source_stamp(found.file) for found in seen.stale}
         stamps = dict(seen.stamps)
         for found, outcome in compiled(repository, seen.stale, tell, compare):
             if _keep(repository, found, settings, outcome, before[found.source], tell):
@@ -134,7 +134,7 @@ def compiled(
     jobs = [
         Job(
             found.source,
-            str(found.path),
+            found.file,
             config,
             tokenizer,
             prefixes,
@@ -167,7 +167,7 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
     repository.chunks_of(source).unlink(missing_ok=True)
     readable = found.regular and found.path.is_file()
     stamp = result_stamp(settings, found.path.read_bytes()) if readable else ""
-    if source_stamp(found.path) != before:
+    if source_stamp(found.file) != before:
         stamp = ""  # it is not known which bytes failed
     write_state(repository, source, State(stamp, "", failure=outcome))
     return outcome.lasting and bool(stamp)
@@ -180,7 +180,7 @@ def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
     """
     seen = _chunk_all(repository, tell)
     for _ in range(_ATTEMPTS):
-        stamp = source_stamp(found.path)
+        stamp = source_stamp(found.file)
         if seen.get(found.source) == stamp:
             break
         chunk_sources(repository, [found], tell)  # it was changed after it was read, which doit would not notice
@@ -197,7 +197,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
     seen = _chunked.get(repository.root)
     if seen is None:
         found = find_sources(repository.sources)
-        seen = {item.source: source_stamp(item.path) for item in found}
+        seen = {item.source: source_stamp(item.file) for item in found}
         try:
             looked = look(repository, found)
             if looked.stale and repository.config.strategy != "semantic":  # which loads it by itself

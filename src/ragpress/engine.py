@@ -122,9 +122,10 @@ class Weights:
         return int(_llama().llama_model_n_ctx_train(self.pointer))
 
     def close(self) -> None:
-        if self.pointer:
-            _llama().llama_model_free(self.pointer)
-            self.pointer = None
+        """Frees it, in a thread: 250,000 pieces of a vocabulary take a quarter of a second."""
+        pointer, self.pointer = self.pointer, None
+        if pointer:
+            threading.Thread(target=_llama().llama_model_free, args=(pointer,)).start()
 
 
 class Context:

@@ -79,11 +79,15 @@ def open_repository(root: Path) -> Repository:
 
 
 class Found(msgspec.Struct, frozen=True, order=True):
-    """An entry of the sources folder. `regular` is false for what has a source's name and is no readable file."""
+    """An entry of the sources folder, `file` its path. `regular` is false for what is no readable file."""
 
     source: str
-    path: Path
+    file: str
     regular: bool
+
+    @property
+    def path(self) -> Path:
+        return Path(self.file)
 
 
 def find_sources(folder: Path) -> tuple[Found, ...]:
@@ -114,16 +118,15 @@ def _walk(folder: Path, prefix: str, root: Path) -> Iterator[Found]:
         if entry.name.startswith((".", "~$")):
             continue
         source = prefix + unicodedata.normalize("NFC", entry.name)
-        path = Path(entry.path)
-        if entry.is_symlink() and not path.resolve().is_relative_to(root):
+        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
             raise BuildError("not-a-file", "this link leads out of the folder; put the file itself there", source)
         if entry.is_dir():
             if is_readable(source):
-                yield Found(source, path, False)
+                yield Found(source, entry.path, False)
             else:
-                yield from _walk(path, f"{source}/", root)
+                yield from _walk(Path(entry.path), f"{source}/", root)
         elif os.path.splitext(source)[1].lower() not in PICTURES:  # noqa: PTH122 (a tenth of the time, for each source)
-            yield Found(source, path, entry.is_file() and os.access(path, os.R_OK))
+            yield Found(source, entry.path, entry.is_file() and os.access(entry.path, os.R_OK))
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,7 +100,7 @@ def look(repository: Repository, wanted: Sequence[Found]) -> Look:
     stale, stamps = [], {}
     latest = time.time_ns() - _REST
     for found in wanted:
-        stamp = look_stamp(repository, found.source, _stamp_at_rest(found.path, latest))
+        stamp = look_stamp(repository, found.source, _stamp_at_rest(found.file, latest))
         if known.get(found.source) != stamp and not _is_current(repository, found, settings):
             stale.append(found)
         else:
@@ -131,10 +132,10 @@ def standing_stamp(repository: Repository, source: str) -> str:
     return f"{source_stamp(f'{build}/documents/{source}.json')} {source_stamp(f'{build}/chunks/{source}.jsonl')}"
 
 
-def _stamp_at_rest(path: Path, latest: int) -> str:
+def _stamp_at_rest(file: str, latest: int) -> str:
     """The stamp of a file, empty if something was done to it after `latest`."""
     try:
-        status = path.stat()
+        status = os.stat(file)  # noqa: PTH116 (a string is as good, for each source)
     except OSError:
         return ""
     return stamp_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) < latest else ""

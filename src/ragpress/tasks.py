@@ -147,7 +147,7 @@ def task_chunk() -> Iterator[Task]:
         yield {
             "name": item.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
             # Relative names, so that a repository may be moved or cloned with its build folder.
-            "file_dep": [str(item.path)[root:]] if item.regular else [],
+            "file_dep": [item.file[root:]] if item.regular else [],
             "targets": [f"{REPOSITORY.config.build}/chunks/{item.source}.jsonl"],
             "actions": [(action, [REPOSITORY, item])],
             "uptodate": [alike and item.regular, *_pictures(item.source)],
