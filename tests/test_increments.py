@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def root(built: Path, tmp_path: Path) -> Path:
     """A copy that was built where it lies: its files' times are known."""
     root = Path(shutil.copytree(built, tmp_path / "repo"))
     write_source(root, "0.md", text(0, " заново"))
+    time.sleep(0.3)  # a file that was written just now is not taken as known
     build(root)
     return root
 
@@ -168,3 +170,18 @@ def test_vectors_that_another_build_makes_in_between_are_those_of_the_index(root
         keys = vector_keys(file, (opened.chunk(int(row)).text for row in rows_of_all))
         assert opened.manifest.engines == ("another engine",)
         assert np.array_equal(opened.index.vectors(rows_of_all), cache.matrix(keys, model.dimensions)[0])
+
+
+def test_a_damaged_lookup_of_the_cache_is_made_anew(root: Path, tmp_path: Path) -> None:
+    path = root / "build" / "cache" / "vectors.sqlite"
+    with closing(sqlite3.connect(path)) as cache:
+        (digest,) = cache.execute("SELECT digest FROM vectors WHERE id = 2").fetchone()
+        (page,) = cache.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'marks'").fetchone()
+        (size,) = cache.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    at = data.index(int(digest).to_bytes(8, "big", signed=True), (page - 1) * size, page * size)
+    data[at + 7] ^= 1
+    path.write_bytes(data)
+    write_source(root, "1.md", text(1, " и правка"))
+    build(root)
+    assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")

@@ -1,25 +1,24 @@
-"""Loads the model in a thread while sources are read, so that the stages that need it do not wait for it."""
+"""Loads the model in a thread while sources are read, and counts the tokens of a few sources with it.
+
+Most of the time goes into its vocabulary. A reading process would load the same once more, and two at a time take
+nearly as long as one after the other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ragpress.choice import read_choice
+from ragpress.models import at_hand
 from ragpress.repository import Repository, source_stamp
 
 if TYPE_CHECKING:
     from ragpress.engine import Weights
 
-
-class _Loaded(NamedTuple):
-    path: Path
-    stamp: str
-    weights: Weights
-
-
-_loading: list[Future[_Loaded | None]] = []
+_loading: dict[tuple[Path, str], Future[Weights]] = {}  # by path and stamp of the file; one at most
 
 
 def load_ahead(repository: Repository) -> None:
@@ -27,25 +26,37 @@ def load_ahead(repository: Repository) -> None:
     choice = read_choice(repository)
     if choice is None or not choice.sha256 or _loading:
         return
-    threads = ThreadPoolExecutor(1)
-    _loading.append(threads.submit(_load, repository, choice.name))
-    threads.shutdown(wait=False)
+    path = at_hand(repository.config, repository.root, choice.name)
+    if path is not None:
+        threads = ThreadPoolExecutor(1)
+        _loading[path, source_stamp(path)] = threads.submit(_load, path)
+        threads.shutdown(wait=False)
 
 
-def _load(repository: Repository, name: str) -> _Loaded | None:
+def _load(path: Path) -> Weights:
     from ragpress.engine import Weights
-    from ragpress.models import at_hand
 
-    path = at_hand(repository.config, repository.root, name)
-    return _Loaded(path, source_stamp(path), Weights(path, vocab_only=False)) if path else None
+    return Weights(path, vocab_only=False)
+
+
+def counting_ahead(path: Path, prefix: str) -> Callable[[str], int] | None:
+    """What counts tokens as `TokenCounter` does, if this file is the one that is being loaded. Raises ModelError."""
+    loading = _loading.get((path, source_stamp(path)))
+    if loading is None:
+        return None
+    from ragpress.embedding import TokenCounter
+
+    counters: list[TokenCounter] = []
+
+    def count(text: str) -> int:
+        if not counters:
+            counters.append(TokenCounter(path, prefix, loading.result()))
+        return counters[0](text)
+
+    return count
 
 
 def loaded_ahead(path: Path) -> Weights | None:
     """The weights of this file, for one use, if they were loaded ahead. Raises ModelError as loading does."""
-    found = _loading.pop().result() if _loading else None
-    if found is None:
-        return None
-    if (found.path, found.stamp) == (path, source_stamp(path)):
-        return found.weights
-    found.weights.close()
-    return None
+    loading = _loading.pop((path, source_stamp(path)), None)
+    return loading.result() if loading else None

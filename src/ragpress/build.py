@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragpress.ahead import load_ahead
+from ragpress.ahead import counting_ahead, load_ahead
 from ragpress.choice import allowed, chunking_stamp, keep_choice, sticky_name
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError, render
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ragpress.similarity import Similarity
 
 Say = Callable[[str], None]
+_FEW_BYTES = 200_000  # of sources whose tokens cost less to ask for than a vocabulary to load
 
 
 def say(line: str) -> None:
@@ -128,15 +129,17 @@ def compiled(
     Converted files and new captions are kept, nothing else is written. `compare` is what `comparing` gives.
     """
     config = repository.config
-    tokenizer = str(tokenizer_file(config, repository.root))
+    tokenizer = tokenizer_file(config, repository.root)
     prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
+    few = sum(_size(found) for found in wanted) <= _FEW_BYTES
+    count = counting_ahead(tokenizer, prefixes[0]) if few else None
     captioned = config.captions != "off"
     jobs = [
         Job(
             found.source,
             found.file,
             config,
-            tokenizer,
+            "" if count else str(tokenizer),
             prefixes,
             root=str(repository.sources),
             captions=str(repository.captions) if captioned else "",
@@ -145,8 +148,12 @@ def compiled(
         for found in wanted
     ]
     named = {found.source: found for found in wanted}
-    for job, outcome in compile_jobs(jobs, repository.build / "converted", tell, compare):
+    for job, outcome in compile_jobs(jobs, repository.build / "converted", tell, compare, count):
         yield named[job.source], outcome
+
+
+def _size(found: Found) -> int:
+    return found.path.stat().st_size if found.regular and found.path.exists() else 0
 
 
 def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, before: str, tell: Say) -> bool:

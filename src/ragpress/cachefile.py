@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
     engine INTEGER NOT NULL, checksum INTEGER NOT NULL, digest INTEGER NOT NULL, vector BLOB NOT NULL
 );
+CREATE INDEX IF NOT EXISTS marks ON vectors (key, engine, digest);
 COMMIT;
 """
 _ADVICE = {

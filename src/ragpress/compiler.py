@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 _REST = 0.25  # seconds that one write of a program may take
 
 
-def compile_source(job: Job, compare: Compare) -> Outcome:
-    """Reads, captions, chunks and audits one source in this process. `compare` is as `chunk_document` says."""
+def compile_source(job: Job, compare: Compare, count: Callable[[str], int]) -> Outcome:
+    """Reads, captions, chunks and audits one source in this process. `compare` is as `chunk_document` says.
+
+    `count` counts tokens for a job without a tokenizer.
+    """
     try:
-        return _compile(job, compare)
+        return _compile(job, compare, counter(job.tokenizer, job.prefixes[0]) if job.tokenizer else count)
     except BuildError as error:
         found = error.message
         lasting = isinstance(error, SourceError) and not job.captions  # a caption may mend it
@@ -57,7 +60,7 @@ def compile_source(job: Job, compare: Compare) -> Outcome:
         )
 
 
-def _compile(job: Job, compare: Compare) -> Outcome:
+def _compile(job: Job, compare: Compare, count: Callable[[str], int]) -> Outcome:
     from ragpress.audit import audit, messages_for
     from ragpress.chunking import chunk_document
     from ragpress.errors import message, render
@@ -71,7 +74,6 @@ def _compile(job: Job, compare: Compare) -> Outcome:
         document, uses, wanted = _captioned(job, document)
         if wanted and job.pictures:
             return _wanting(job, wanted)
-    count = counter(job.tokenizer, job.prefixes[0])
     chunks, messages = chunk_document(document, _fitting(job.config, count, job.prefixes), count, compare)
     if not chunks:
         pictures = document.pictures and job.config.captions == "off"

@@ -36,7 +36,10 @@ _XLM_ROBERTA = {3: "<unk>", 6: "\u2581", 8: "\u2581de", 249_997: "\u8718", 249_9
 @functools.lru_cache(maxsize=2)
 def _vocabulary(path: Path, stamp: tuple[int, int]) -> tuple[Weights, _Words | None]:
     # loaded once a process (0.9 s, 130 MB); the stamp tells a replaced file from the one before
-    weights = Weights(path, vocab_only=True)
+    return _words_of(Weights(path, vocab_only=True))
+
+
+def _words_of(weights: Weights) -> tuple[Weights, _Words | None]:
     return weights, _Words(weights) if _counts_add_up(weights) else None
 
 
@@ -71,12 +74,14 @@ class TokenCounter:
     threads. Raises ModelError where the file cannot be loaded.
     """
 
-    def __init__(self, path: Path, prefix: str) -> None:
+    def __init__(self, path: Path, prefix: str, weights: Weights | None = None) -> None:
+        """`weights` are those of the file where they are loaded already."""
         try:
             status = path.stat()
         except OSError as error:
             raise ModelError("model", f"the model file {path.name} cannot be read: {error.strerror}") from None
-        self._weights, self._words = _vocabulary(path, (status.st_mtime_ns, status.st_size))
+        stamp = status.st_mtime_ns, status.st_size
+        self._weights, self._words = _words_of(weights) if weights else _vocabulary(path, stamp)
         self._prefix = prefix
         self.overhead = self._weights.count(prefix, special=True)
         """Tokens of the prefix and the special ones, without any text."""

@@ -14,6 +14,7 @@ from ragpress.records import Chunk, DocumentEntry, Locator, Message
 class Job(msgspec.Struct, frozen=True):
     """One source to chunk. `path` is where its bytes are, `tokenizer` a GGUF with the model's vocabulary.
 
+    Without a tokenizer the reading process asks for each number of tokens.
     `prefixes` are the document prefixes of the models that may embed its chunks; tokens are counted with the first.
     `converted` is the file that was made of a source of an old format. `root` is the folder that the source is in by
     its name. With captions on, `captions` is the path of captions.jsonl, and `pictures` a folder for those without a
@@ -60,9 +61,11 @@ class Compiled(msgspec.Struct, frozen=True, tag=True):
 
 
 class Asked(msgspec.Struct, frozen=True, tag=True):
-    """What a reading process has to know before it can go on: how alike the texts of each pair are."""
+    """What a reading process has to know before it can go on: how alike the texts of each pair are, or the tokens
+    of each text."""
 
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, str], ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 Outcome = Compiled | Failure

@@ -152,6 +152,7 @@ def publish(repository: Repository, tell: Say = say) -> None:
         try:
             _write(repository, cache, ready)
         except _LostError:  # damaged, or pruned by another process since
+            cache.mend()
             _write(repository, cache, _embed(repository, cache, read_merged(repository), tell, thoroughly=True))
     replace_file(repository.build / "published", published_stamp(repository).encode())
     tell(f"ragpress: {config.build}/kb holds {len(ready.lines)} chunks, embedded by {ready.file.model.name}")

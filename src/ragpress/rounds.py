@@ -25,7 +25,7 @@ from ragpress.errors import BuildError, SourceError
 from ragpress.jobs import Failure, Job, Outcome
 from ragpress.readers import CONVERTIBLE, suffix_of
 from ragpress.repository import under_ci
-from ragpress.worker import compile_sources
+from ragpress.worker import Count, compile_sources
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -34,15 +34,17 @@ Say = Callable[[str], None]
 Done = tuple[Job, Outcome]
 
 
-def compile_jobs(jobs: Sequence[Job], converted: Path, tell: Say, compare: Compare | None = None) -> Iterator[Done]:
+def compile_jobs(
+    jobs: Sequence[Job], converted: Path, tell: Say, compare: Compare | None = None, count: Count | None = None
+) -> Iterator[Done]:
     """Each job with its outcome; those that had to wait for captions come last.
 
     `converted` is the folder that converted files are kept in. Captions are made for jobs that name a folder for
-    `pictures`, unless CI is set: there a picture without a caption fails its source. `compare` is as
-    `worker.compile_sources` says.
+    `pictures`, unless CI is set: there a picture without a caption fails its source. `compare`
+    and `count` are as `worker.compile_sources` says.
     """
     waiting: list[tuple[Job, tuple[Wanted, ...]]] = []
-    for job, outcome in _compiled(jobs, converted, compare):
+    for job, outcome in _compiled(jobs, converted, compare, count):
         if isinstance(outcome, Failure) and outcome.wanted and not under_ci():
             waiting.append((job, outcome.wanted))
         else:
@@ -57,13 +59,14 @@ def compile_jobs(jobs: Sequence[Job], converted: Path, tell: Say, compare: Compa
             again.append(job)
         else:
             yield job, _uncaptioned(job, *problem)
-    yield from _compiled(again, converted, compare)
+    yield from _compiled(again, converted, compare, count)
 
 
-def _compiled(jobs: Sequence[Job], converted: Path, compare: Compare | None) -> Iterator[Done]:
+def _compiled(jobs: Sequence[Job], converted: Path, compare: Compare | None, count: Count | None) -> Iterator[Done]:
     """All outcomes in order, those of files that cannot be converted among them."""
     ready = _converted(jobs, converted)
-    with closing(compile_sources([job for job in ready if isinstance(job, Job)], compare=compare)) as outcomes:
+    whole = [job for job in ready if isinstance(job, Job)]
+    with closing(compile_sources(whole, compare=compare, count=count)) as outcomes:
         for job, made in zip(jobs, ready, strict=True):
             yield job, made if isinstance(made, Failure) else next(outcomes)
 

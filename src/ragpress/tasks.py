@@ -9,6 +9,7 @@ lost, foreign or from a killed run costs a look and no work.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -40,6 +41,11 @@ __all__ = [
 ]
 
 Task = dict[str, Any]
+
+
+# A build's objects live till its end. Looking among them for cycles after each 700 new ones takes a quarter of the time
+# of a build of 10,000 sources that has nothing to do.
+gc.set_threshold(1_000_000)
 
 
 def _stop(error: BuildError) -> SystemExit:

@@ -140,6 +140,10 @@ class VectorCache:
         if halves:
             self._file.guarded(lambda: self._file.transaction(write))
 
+    def mend(self) -> None:
+        """Makes the lookups anew of what the rows say, where what was found by a lookup is not what stands there."""
+        self._file.guarded(lambda: self._file.transaction(lambda database: database.execute("REINDEX vectors")))
+
     def prune(self, keep: Iterable[bytes], max_bytes: int = 0) -> int:
         """Removes vectors that are not in `keep`, the oldest first, until the file is no larger. Returns how many."""
         kept = set(keep)

@@ -17,8 +17,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -34,28 +35,34 @@ if TYPE_CHECKING:
 __all__ = ["Compiled", "Failure", "Job", "Outcome", "compile_sources"]
 
 
+Count = Callable[[str], int]
+
 _LENGTH = 4
 _START_SECONDS = 300.0
 _PAIRS = 64  # compared at a time: an interruption waits for no more
 
 
 def compile_sources(
-    jobs: Sequence[Job], processes: int | None = None, compare: Compare | None = None
+    jobs: Sequence[Job], processes: int | None = None, compare: Compare | None = None, count: Count | None = None
 ) -> Generator[Outcome]:
     """The outcome of each job, in order, from up to `processes` workers (one a core when not given).
 
-    `compare` answers what the workers ask for the strategy `semantic`; it is called from several threads. What it
-    raises ends the whole.
+    `compare` answers what the workers ask for the strategy `semantic`, `count` what they ask for jobs without a
+    tokenizer; both are called from several threads. What they raise ends the whole.
     """
     stopped = threading.Event()
-    count = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
-    workers = [_Worker() for _ in range(count)]
+    number = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
+    workers = [_Worker() for _ in range(number)]
     free = list(workers)  # list.pop and append are atomic; there are as many threads as workers
 
-    def answers(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def answer(asked: Asked) -> list[float]:
+        if asked.texts:
+            if count is None:
+                raise ValueError("there is nothing to count tokens with")
+            return [count(text) for text in asked.texts]
         if compare is None:
             raise ValueError("there is nothing to compare sentences with")
-        found: list[float] = []
+        pairs, found = asked.pairs, list[float]()
         for start in range(0, len(pairs), _PAIRS):
             if stopped.is_set():
                 raise InterruptedError
@@ -65,12 +72,12 @@ def compile_sources(
     def run(job: Job) -> Outcome:
         worker = free.pop()
         try:
-            return worker.compile(job, answers)
+            return worker.compile(job, answer)
         finally:
             free.append(worker)
 
     try:
-        with ThreadPoolExecutor(count) as threads:
+        with ThreadPoolExecutor(number) as threads:
             futures = [threads.submit(run, job) for job in jobs]
             try:
                 for future in futures:
@@ -94,18 +101,18 @@ class _Worker:
         self._ended = False
         self._starting = threading.Lock()
 
-    def compile(self, job: Job, compare: Compare) -> Outcome:
-        found = self._answer(job, job)
-        if isinstance(found, Asked):  # embedding sentences is not on the source's clock
-            found = self._answer(job, compare(found.pairs))
-        if isinstance(found, Asked):
-            raise TypeError(f"{job.source}: its worker asked twice")
+    def compile(self, job: Job, answer: Callable[[Asked], Sequence[float]]) -> Outcome:
+        left = float(job.config.source_seconds)
+        found, spent = self._outcome(job, job, left)
+        while isinstance(found, Asked):  # the answer is not on the source's clock
+            left -= spent
+            found, spent = self._outcome(job, answer(found), left)
         return found
 
-    def _answer(self, job: Job, said: Job | Sequence[float]) -> Outcome | Asked:
+    def _outcome(self, job: Job, said: Job | Sequence[float], seconds: float) -> tuple[Outcome | Asked, float]:
         limit = job.config.source_seconds
         try:
-            return self._exchange(said, limit)
+            return self._exchange(said, seconds)
         except TimeoutError:
             self.stop()
             return Failure(
@@ -114,7 +121,7 @@ class _Worker:
                 job.source,
                 lasting=False,
                 seconds=float(limit),
-            )
+            ), 0.0
         except (EOFError, BrokenPipeError):
             status = self.stop()
             return Failure(
@@ -123,9 +130,10 @@ class _Worker:
                 f" split the file, or raise source_megabytes (now {job.config.source_megabytes})",
                 job.source,
                 lasting=False,
-            )
+            ), 0.0
 
-    def _exchange(self, said: Job | Sequence[float], seconds: float) -> Outcome | Asked:
+    def _exchange(self, said: Job | Sequence[float], seconds: float) -> tuple[Outcome | Asked, float]:
+        """What the worker answers, and after how many seconds. Raises TimeoutError after so many, or EOFError."""
         fresh = self._process is None
         with self._starting:
             if self._ended:
@@ -142,9 +150,11 @@ class _Worker:
             waiting.register(source, selectors.EVENT_READ)
             if fresh:  # loading the vocabulary is not on the source's clock
                 _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
-            frame = _read_frame(source, waiting, time.monotonic() + seconds)
+            begin = time.monotonic()
+            frame = _read_frame(source, waiting, begin + seconds)
+            spent = time.monotonic() - begin
         found: Outcome | Asked = msgspec.msgpack.decode(frame, type=Outcome | Asked)
-        return found
+        return found, spent
 
     def end(self) -> None:
         """Ends the process for good. The thread that waits for its answer sees that there is none.
@@ -204,10 +214,17 @@ def serve() -> None:
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing but frames may reach the parent
 
-    def compare(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        _write_frame(sink, msgspec.msgpack.encode(Asked(tuple(pairs))))
+    def ask(asked: Asked) -> list[float]:
+        _write_frame(sink, msgspec.msgpack.encode(asked))
         size = int.from_bytes(source.read(_LENGTH), "big")
         return msgspec.msgpack.decode(source.read(size), type=list[float])
+
+    def compare(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return ask(Asked(pairs=tuple(pairs)))
+
+    @lru_cache(maxsize=10_000)
+    def count(text: str) -> int:
+        return int(ask(Asked(texts=(text,)))[0])
 
     limited = False
     while header := source.read(_LENGTH):
@@ -219,7 +236,7 @@ def serve() -> None:
             _write_frame(sink, b"")  # ready
         _limit_time(job.config.source_seconds)
         begin = time.perf_counter()
-        outcome = compile_source(job, compare)
+        outcome = compile_source(job, compare, count)
         outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
         _write_frame(sink, msgspec.msgpack.encode(outcome))
 
@@ -227,11 +244,12 @@ def serve() -> None:
 def _prepare(job: Job) -> None:
     """Loads what every source needs, which is not a source's to pay for: the vocabulary, and modules meanwhile."""
     with ThreadPoolExecutor(1) as threads:
-        loading = threads.submit(counter, job.tokenizer, job.prefixes[0])
+        loading = threads.submit(counter, job.tokenizer, job.prefixes[0]) if job.tokenizer else None
         for name in ("audit", "chunking", "readers"):
             importlib.import_module(f"ragpress.{name}")
     with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
-        loading.result()
+        if loading is not None:
+            loading.result()
 
 
 def _limit_memory(megabytes: int) -> None:

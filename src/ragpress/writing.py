@@ -7,6 +7,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -91,10 +92,12 @@ def write_artifact(
     writer = _Writer(staging)
     try:
         staging.mkdir(parents=True)
-        writer.lines(DOCUMENTS, documents)
-        keys = _write_chunks(writer, chunks)
+        keys = _keys(chunks)
         _check_shape(vectors, len(keys), model)
-        shards = _write_index(writer, target, keys, vectors, limit, processes)
+        with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
+            written = threads.submit(_write_lines, writer, chunks, documents, keys)
+            shards = _write_index(writer, target, keys, vectors, limit, processes)
+            written.result()
         manifest = Manifest(
             format=FORMAT,
             tool=ToolRecord(name="ragpress", version=__version__),
@@ -157,15 +160,20 @@ class _Writer:
         return True
 
 
-def _write_chunks(writer: _Writer, chunks: Sequence[bytes]) -> Keys:
-    """Writes chunks.jsonl and chunks.idx; returns the keys of the chunks in the order of the lines."""
-    ends = writer.lines(CHUNKS, chunks)
+def _keys(chunks: Sequence[bytes]) -> Keys:
+    """The keys of the chunks in the order of their lines."""
     keys = np.array([index_key(chunk_id_of(line)) for line in chunks], np.uint64)
     once, times = np.unique(keys, return_counts=True)
     if len(once) != len(keys):
         raise BuildError("internal", f"two chunks have the id {int(once[times > 1][0]):016x}; please report it")
-    writer.file(OFFSETS, [encode_offsets(keys, ends[:-1], (np.diff(ends) - 1).astype(np.uint32))])
     return keys
+
+
+def _write_lines(writer: _Writer, chunks: Sequence[bytes], documents: Sequence[bytes], keys: Keys) -> None:
+    """Writes chunks.jsonl, chunks.idx and documents.jsonl."""
+    writer.lines(DOCUMENTS, documents)
+    ends = writer.lines(CHUNKS, chunks)
+    writer.file(OFFSETS, [encode_offsets(keys, ends[:-1], (np.diff(ends) - 1).astype(np.uint32))])
 
 
 def _write_index(
