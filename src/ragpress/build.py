@@ -33,7 +33,7 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
-from ragpress.states import Look, State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
+from ragpress.states import State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -72,14 +72,12 @@ def build_lock(repository: Repository, tell: Say = say) -> Iterator[None]:
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
 
-def chunk_sources(
-    repository: Repository, wanted: Sequence[Found], tell: Say = say, seen: Look | None = None
-) -> dict[str, str]:
-    """Chunks those of the wanted sources whose results do not stand in the build folder yet, or as `seen` says.
+def chunk_sources(repository: Repository, wanted: Sequence[Found], tell: Say = say) -> dict[str, str]:
+    """Chunks those of the wanted sources whose results do not stand in the build folder yet.
 
     Returns the `Look.stamps` of those whose results stand there now.
     """
-    seen = seen or look(repository, wanted)
+    seen = look(repository, wanted)
     if not seen.stale:
         return seen.stamps
     with comparing(repository, tell) as compare:
@@ -180,6 +178,12 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
     return outcome.lasting and bool(stamp)
 
 
+def foresee(repository: Repository, found: Sequence[Found]) -> None:
+    """Before doit looks at the sources one by one: begins to load the model if one of them has to be chunked."""
+    if look(repository, found).stale:
+        load_ahead(repository)
+
+
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
     """One source's part of the build: raises SourceError where it fails and nothing says to skip it.
 
@@ -206,10 +210,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.file) for item in found}
         try:
-            looked = look(repository, found)
-            if looked.stale and repository.config.strategy != "semantic":  # which loads it by itself
-                load_ahead(repository)
-            keep_looks(repository, chunk_sources(repository, found, tell, looked))
+            keep_looks(repository, chunk_sources(repository, found, tell))
             if not is_chunked_alike(repository):
                 replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 
@@ -49,6 +50,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         print(line, file=sys.stderr, flush=True)
 
     def complete_run(self) -> None:
+        gc.freeze()  # the process ends: it need not look through a million objects for cycles once more
         if self.runtime_errors:
             print("\n".join(self.runtime_errors), file=sys.stderr)
         elif self.failures:

@@ -147,6 +147,10 @@ def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     alike = build.is_chunked_alike(REPOSITORY)
     action = _action(build.chunk)
+
+    def foresee() -> None:  # says nothing about the first source; it is asked when a run begins
+        build.foresee(REPOSITORY, FOUND)
+
     root = len(f"{REPOSITORY.root}{os.sep}")
     yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
     for item in FOUND:
@@ -156,7 +160,7 @@ def task_chunk() -> Iterator[Task]:
             "file_dep": [item.file[root:]] if item.regular else [],
             "targets": [f"{REPOSITORY.config.build}/chunks/{item.source}.jsonl"],
             "actions": [(action, [REPOSITORY, item])],
-            "uptodate": [alike and item.regular, *_pictures(item.source)],
+            "uptodate": [alike and item.regular, *_pictures(item.source), *([foresee] if item is FOUND[0] else [])],
         }
 
 
