@@ -15,10 +15,10 @@ import numpy.typing as npt
 from ragpress import index
 from ragpress.artifact import model_record
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.manifest import encode_chunk, encode_document
+from ragpress.manifest import encode_document
 from ragpress.models import KNOWN, ModelFile
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import in_memory, write_artifact
+from ragpress.writing import in_memory, lines_of, write_artifact
 
 DIMENSIONS = 768
 COPIES = 600
@@ -102,8 +102,8 @@ def run(folder: Path, count: int = 100_000, alone: int = 20_000) -> Iterator[tup
     begin = time.perf_counter()
     write_artifact(
         folder / "kb",
-        chunks=[encode_chunk(chunk) for chunk in lines],
-        documents=[encode_document(entry)],
+        chunks=lines_of(lines),
+        documents=encode_document(entry),
         vectors=in_memory(rows),
         model=model_record(file),
         engines=("synthetic",),

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragpress.artifact import Manifest, ModelRecord
-from ragpress.manifest import encode_chunk, encode_document
+from ragpress.manifest import encode_document
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import in_memory, write_artifact
+from ragpress.writing import in_memory, lines_of, write_artifact
 
 DIMENSIONS = 16
 MODEL = ModelRecord(
@@ -88,8 +88,8 @@ def write_chunks(
     entries = options.pop("entries", [entry(source, count) for source, count in counts.items()])
     return write_artifact(
         target,
-        chunks=[encode_chunk(chunk) for chunk in chunks],
-        documents=[encode_document(each) for each in entries],
+        chunks=lines_of(chunks),
+        documents=b"".join(map(encode_document, entries)),
         vectors=in_memory(vectors),
         model=msgspec.structs.replace(model, dimensions=options.pop("dimensions", vectors.shape[1])),
         engines=options.pop("engines", ("engine one",)),

@@ -28,7 +28,7 @@ LAYERS = (
     ("compiler",),
     ("worker",),
     ("rounds",),
-    ("seed", "ahead"),
+    ("seed", "ahead", "remembered", "counting"),
     ("similarity",),
     ("states",),
     ("build",),

@@ -53,9 +53,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(found.source)
         return is_current(repository, found, settings)
 
-    def reading(repository: Repository, source: str) -> object:
+    def reading(repository: Repository, source: str, more: int) -> object:
         names.append(source)
-        return made(repository, source)
+        return made(repository, source, more)
 
     monkeypatch.setattr(states, "_is_current", looking)
     monkeypatch.setattr(merging, "_read", reading)
@@ -125,7 +125,7 @@ def test_a_merge_reads_what_changed_and_gives_what_a_whole_one_gives(root: Path,
     shutil.rmtree(merged_chunks(repository).parent)
     merge(repository, print)
     again = {path.name: path.read_bytes() for path in merged_chunks(repository).parent.iterdir()}
-    for name in ("chunks.jsonl", "documents.jsonl", "digests"):
+    for name in ("chunks.jsonl", "documents.jsonl", "rows"):
         assert merged[name] == again[name], name
 
 

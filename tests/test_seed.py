@@ -217,7 +217,7 @@ def test_vectors_come_out_as_the_artifact_holds_them_and_with_its_engines(tmp_pa
         assert absent == []
         assert np.array_equal(np.delete(found, 4, 0), np.delete(vectors, 4, 0))
         assert np.array_equal(found[4], -vectors[4])  # what is there already stays
-        assert cache.marks(keys).engines == ("one", "three", "two")
+        assert cache.marks(keys).names() == ("one", "three", "two")
         assert cache.missing(keys, "one") == list(range(9)), "it is not known which of the two made them"
 
 

@@ -66,9 +66,9 @@ def test_the_engine_is_kept_and_can_be_asked_for(tmp_path: Path) -> None:
     keys, values = _filled(tmp_path / "vectors.sqlite", 10)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
         cache.put_many([(keys[7], values[0])], "engine two")
-        assert cache.marks(keys).engines == ("engine one", "engine two")
-        assert cache.marks(keys[:7]).engines == ("engine one",)
-        assert cache.marks(keys, "engine two").absent == [0, 1, 2, 3, 4, 5, 6, 8, 9]
+        assert cache.marks(keys).names() == ("engine one", "engine two")
+        assert cache.marks(keys[:7]).names() == ("engine one",)
+        assert cache.marks(keys, "engine two").absent() == [0, 1, 2, 3, 4, 5, 6, 8, 9]
         assert cache.missing(keys, engine="engine two") == [0, 1, 2, 3, 4, 5, 6, 8, 9]
         assert np.array_equal(cache.matrix(keys[7:8], DIMENSIONS)[0][0], values[0])
 
@@ -79,8 +79,8 @@ def test_vectors_are_told_apart_by_digests_without_being_read(tmp_path: Path, as
     keys, values = _filled(tmp_path / "vectors.sqlite", 300)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
         marks = cache.marks([b"unknown", *keys[:asked], keys[0]])
-        assert marks.absent == [0]
-        assert marks.engines == ("engine one",)
+        assert marks.absent() == [0]
+        assert marks.names() == ("engine one",)
         assert marks.digests.tolist() == [
             0,
             *(vector_digest(row.tobytes()) for row in values[:asked]),

@@ -22,12 +22,9 @@ _loading: dict[tuple[Path, str], Future[Weights]] = {}  # by path and stamp of t
 
 
 def load_ahead(repository: Repository) -> None:
-    """Begins to load the model that the last build used, if its file is on this machine.
-
-    Not where chunks depend on the model, which is loaded for them then.
-    """
+    """Begins to load the model that the last build used, if its file is on this machine."""
     choice = read_choice(repository)
-    if choice is None or not choice.sha256 or _loading or repository.config.strategy == "semantic":
+    if choice is None or not choice.sha256 or _loading:
         return
     path = at_hand(repository.config, repository.root, choice.name)
     if path is not None:

@@ -179,8 +179,15 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
 
 
 def foresee(repository: Repository, found: Sequence[Found]) -> None:
-    """Before doit looks at the sources one by one: begins to load the model if one of them has to be chunked."""
-    if look(repository, found).stale:
+    """Before doit looks at the sources one by one: begins to load the model if one of them has to be chunked.
+
+    Not where chunks depend on the model: what a look says then changes with its choice.
+    """
+    if repository.config.strategy == "semantic":
+        return
+    seen = look(repository, found)
+    _foreseen[repository.root] = seen.stamps
+    if seen.stale:
         load_ahead(repository)
 
 
@@ -210,7 +217,11 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.file) for item in found}
         try:
-            keep_looks(repository, chunk_sources(repository, found, tell))
+            # What a look has found current a moment ago, and nothing was done to since, needs no second one.
+            known = _foreseen.pop(repository.root, {})
+            stamps = {source: known[source] for source in seen if known.get(source, "").startswith(f"{seen[source]} ")}
+            doubtful = [item for item in found if item.source not in stamps]
+            keep_looks(repository, stamps | chunk_sources(repository, doubtful, tell))
             if not is_chunked_alike(repository):
                 replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:
@@ -222,6 +233,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
 
 
 _ATTEMPTS = 3
+_foreseen: dict[Path, dict[str, str]] = {}
 _chunked: dict[Path, dict[str, str] | BuildError] = {}
 
 

@@ -17,7 +17,6 @@ from ragpress.records import Chunk, DocumentEntry
 Line = TypeVar("Line", Chunk, DocumentEntry)
 
 _ENCODER = msgspec.json.Encoder()
-_ID = slice(len(b'{"chunk_id":"'), len(b'{"chunk_id":"') + 16)
 _TOKENS = b',"tokens":'
 _CHUNK_DECODER = msgspec.json.Decoder(Chunk)
 
@@ -40,11 +39,6 @@ def decode_chunk(line: bytes) -> Chunk:
         raise ArtifactError(
             "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"
         ) from None
-
-
-def chunk_id_of(line: bytes) -> str:
-    """The id of the chunk in a line that `encode_chunk` wrote, which is its first value."""
-    return line[_ID].decode("ascii")
 
 
 def with_tokens(line: bytes, more: int) -> bytes:

@@ -6,16 +6,19 @@ What a source became since the last merge is read, and all else is taken from th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from ragpress.build import chunk_sources, is_published, say
+from ragpress.counting import more_tokens
 from ragpress.digests import text_digest
 from ragpress.errors import BuildError
 from ragpress.golden import remove_empty_parents
-from ragpress.manifest import decode_chunk, encode_document, replace_file
+from ragpress.manifest import decode_chunk, encode_document, replace_file, with_tokens
+from ragpress.records import index_key
 from ragpress.repository import (
     Found,
     Repository,
@@ -30,11 +33,13 @@ from ragpress.sealed import read_sealed, write_sealed
 from ragpress.states import read_state, standing_stamp
 
 Say = Callable[[str], None]
-DIGEST_BYTES = 32
+
+ROW = struct.Struct("<QI32s")
+"""A chunk in merged/rows: the key of its id, the length of its line in bytes, and its `text_digest`."""
 
 
 def merged_chunks(repository: Repository) -> Path:
-    """The lines of all chunks, as they will stand in the artifact but for their numbers of tokens."""
+    """The lines of all chunks, as they stand in the artifact."""
     return repository.build / "merged" / "chunks.jsonl"
 
 
@@ -43,9 +48,9 @@ def merged_documents(repository: Repository) -> Path:
     return repository.build / "merged" / "documents.jsonl"
 
 
-def merged_digests(repository: Repository) -> Path:
-    """The `text_digest` of each chunk, one after the other, in the order of the lines."""
-    return repository.build / "merged" / "digests"
+def merged_rows(repository: Repository) -> Path:
+    """A `ROW` for each chunk, in the order of the lines."""
+    return repository.build / "merged" / "rows"
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
@@ -54,27 +59,31 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     source: str
     stamp: str
     lines: int
-    digests: int
+    rows: int
     entry: int
 
 
 class _Parts(msgspec.Struct, frozen=True):
-    """merged/parts, a sealed file: the parts of the merged files, of which `stamp` is the `_files_stamp`."""
+    """merged/parts, a sealed file: the parts of the merged files, of which `stamp` is the `_files_stamp`.
+
+    `more` is the `more_tokens` that are in their lines.
+    """
 
     stamp: str
+    more: int
     parts: tuple[Part, ...]
 
 
-class _Merged(msgspec.Struct, frozen=True):
-    """What the merged files hold of one source."""
+class _Files(msgspec.Struct, frozen=True):
+    """What the merged files hold of one source, or of several in a row."""
 
     lines: bytes
-    digests: bytes
-    entry: bytes
+    rows: bytes
+    entries: bytes
 
 
 def _files_stamp(repository: Repository) -> str:
-    files = (merged_chunks(repository), merged_documents(repository), merged_digests(repository))
+    files = (merged_chunks(repository), merged_documents(repository), merged_rows(repository))
     return fingerprint(tool_fingerprint(), [file_stamp(path) for path in files])
 
 
@@ -93,78 +102,114 @@ def is_merged(repository: Repository, found: Sequence[Found]) -> bool:
         return False
 
 
-def merge(repository: Repository, tell: Say = say) -> None:
+def merge(repository: Repository, tell: Say = say, model: str | None = None) -> None:
     """All sources' chunks and entries, in the order of their names; what belongs to no source goes.
 
-    Raises BuildError for a source that failed, unless on_error = "skip".
+    The numbers of tokens are those of the model, or the one in use. Raises BuildError for a source that failed, unless
+    on_error = "skip".
     """
     found = find_sources(repository.sources)
     if not found:
         raise BuildError("no-sources", f"{repository.config.sources}/ holds no document; put one in and build again")
     remove_orphans(repository, {item.source for item in found})
-    before = _merged_before(repository)
+    more = more_tokens(repository, model)
+    before = _Before(repository, more)
     stamps = {item.source: standing_stamp(repository, item.source) for item in found}
-    fresh = [item for item in found if (item.source, stamps[item.source]) not in before]
-    made = _made(repository, fresh, tell)
+    fresh = [item for item in found if (item.source, stamps[item.source]) not in before.places]
+    made = _made(repository, fresh, more, tell)
     stamps |= {item.source: standing_stamp(repository, item.source) for item in fresh}
     parts: list[Part] = []
-    merged: list[_Merged] = []
+    runs: list[_Files | range] = []
     for item in found:
-        stamp = stamps[item.source]
-        known = made.get(item.source) or before.get((item.source, stamp))
-        if known is None:
-            raise BuildError("file-gone", "its chunks are missing from the build folder; build again", item.source)
-        if isinstance(known, BuildError):
+        new = made.get(item.source)
+        place = before.places.get((item.source, stamps[item.source]))
+        if isinstance(new, BuildError):
             if repository.config.on_error == "fail":
-                raise known
-            tell(f'{known} - left out of the artifact, as on_error = "skip" says')
-            continue
-        merged.append(known)
-        parts.append(Part(item.source, stamp, len(known.lines), len(known.digests), len(known.entry)))
-    if not merged:
+                raise new
+            tell(f'{new} - left out of the artifact, as on_error = "skip" says')
+        elif new is not None:
+            runs.append(new)
+            parts.append(Part(item.source, stamps[item.source], len(new.lines), len(new.rows), len(new.entries)))
+        elif place is not None:
+            last = runs[-1] if runs else None
+            if isinstance(last, range) and last.stop == place:
+                runs[-1] = range(last.start, place + 1)
+            else:
+                runs.append(range(place, place + 1))
+            parts.append(before.parts[place])
+        else:
+            raise BuildError("file-gone", "its chunks are missing from the build folder; build again", item.source)
+    if not parts:
         raise BuildError("no-sources", "no source could be read; mend the ones named above")
+    merged = [before.files(run) if isinstance(run, range) else run for run in runs]
     replace_file(merged_chunks(repository), b"".join(each.lines for each in merged))
-    replace_file(merged_documents(repository), b"".join(each.entry for each in merged))
-    replace_file(merged_digests(repository), b"".join(each.digests for each in merged))
-    kept = _Parts(_files_stamp(repository), tuple(parts))
+    replace_file(merged_documents(repository), b"".join(each.entries for each in merged))
+    replace_file(merged_rows(repository), b"".join(each.rows for each in merged))
+    kept = _Parts(_files_stamp(repository), more, tuple(parts))
     write_sealed(repository.build / "merged" / "parts", msgspec.msgpack.encode(kept))
     replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, found).encode())
 
 
-def _merged_before(repository: Repository) -> dict[tuple[str, str], _Merged]:
-    """What the last merge made of each source, by what it was made from; nothing where its files were touched."""
+def merged_for(repository: Repository) -> int | None:
+    """The `more_tokens` in the merged lines; None where that is not known."""
+    kept = _read_parts(repository)
+    return kept.more if kept else None
+
+
+def _read_parts(repository: Repository) -> _Parts | None:
     data = read_sealed(repository.build / "merged" / "parts")
     try:
         kept = msgspec.msgpack.decode(data, type=_Parts) if data else None
-        if kept is None or kept.stamp != _files_stamp(repository):
-            return {}
-        lines = merged_chunks(repository).read_bytes()
-        digests = merged_digests(repository).read_bytes()
-        entries = merged_documents(repository).read_bytes()
-    except (OSError, ValueError, msgspec.MsgspecError):
-        return {}
-    found = {}
-    line = digest = entry = 0
-    for part in kept.parts:
-        found[part.source, part.stamp] = _Merged(
-            lines[line : line + part.lines],
-            digests[digest : digest + part.digests],
-            entries[entry : entry + part.entry],
-        )
-        line, digest, entry = line + part.lines, digest + part.digests, entry + part.entry
-    return found
+    except (ValueError, msgspec.MsgspecError):
+        return None  # of another version
+    return kept if kept and kept.stamp == _files_stamp(repository) else None
 
 
-def _made(repository: Repository, fresh: Sequence[Found], tell: Say) -> dict[str, _Merged | BuildError]:
+class _Before:
+    """The files of the last merge, if nothing was done to them since and their tokens are counted alike.
+
+    `places` are the numbers of `parts`, by source and stamp.
+    """
+
+    def __init__(self, repository: Repository, more: int) -> None:
+        kept = _read_parts(repository)
+        self.parts = kept.parts if kept and kept.more == more else ()
+        self.places = {(part.source, part.stamp): number for number, part in enumerate(self.parts)}
+        self._ends = list(_ends(self.parts))
+        if self.parts:
+            self._files = _Files(
+                merged_chunks(repository).read_bytes(),
+                merged_rows(repository).read_bytes(),
+                merged_documents(repository).read_bytes(),
+            )
+
+    def files(self, run: range) -> _Files:
+        """What they hold of these parts."""
+        line, row, entry = self._ends[run.start]
+        to_line, to_row, to_entry = self._ends[run.stop]
+        files = self._files
+        return _Files(files.lines[line:to_line], files.rows[row:to_row], files.entries[entry:to_entry])
+
+
+def _ends(parts: Sequence[Part]) -> Iterator[tuple[int, int, int]]:
+    """Where each part begins in the three files, and where the last one ends."""
+    line = row = entry = 0
+    yield line, row, entry
+    for part in parts:
+        line, row, entry = line + part.lines, row + part.rows, entry + part.entry
+        yield line, row, entry
+
+
+def _made(repository: Repository, fresh: Sequence[Found], more: int, tell: Say) -> dict[str, _Files | BuildError]:
     """What these sources became, those chunked again of which that is missing or damaged; or why they failed."""
-    made = {item.source: _read(repository, item.source) for item in fresh}
+    made = {item.source: _read(repository, item.source, more) for item in fresh}
     damaged = [item for item in fresh if made[item.source] is None]
     chunk_sources(repository, damaged, tell)
-    made |= {item.source: _read(repository, item.source) for item in damaged}
+    made |= {item.source: _read(repository, item.source, more) for item in damaged}
     return {source: found for source, found in made.items() if found is not None}
 
 
-def _read(repository: Repository, source: str) -> _Merged | BuildError | None:
+def _read(repository: Repository, source: str, more: int) -> _Files | BuildError | None:
     """What a source became, or why it failed; None where that is missing or damaged."""
     state = read_state(repository, source)
     if state is None:
@@ -172,13 +217,17 @@ def _read(repository: Repository, source: str) -> _Merged | BuildError | None:
     if state.failure is not None:
         return state.failure.error()
     try:
-        lines = repository.chunks_of(source).read_bytes()
+        data = repository.chunks_of(source).read_bytes()
     except OSError:
         return None
-    if state.entry is None or hashlib.sha256(lines).hexdigest() != state.chunks_sha256:
+    if state.entry is None or hashlib.sha256(data).hexdigest() != state.chunks_sha256:
         return None
-    digests = b"".join(text_digest(decode_chunk(line).text) for line in lines.split(b"\n") if line)
-    return _Merged(lines, digests, encode_document(state.entry))
+    lines, rows = [], []
+    for line in data.splitlines(keepends=True):
+        chunk = decode_chunk(line)
+        lines.append(with_tokens(line, more) if more else line)
+        rows.append(ROW.pack(index_key(chunk.chunk_id), len(lines[-1]), text_digest(chunk.text)))
+    return _Files(b"".join(lines), b"".join(rows), encode_document(state.entry))
 
 
 def remove_orphans(repository: Repository, present: set[str]) -> None:

@@ -28,15 +28,32 @@ ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum"""
 
 
 class Marks(NamedTuple):
-    """What is known of vectors that were not read.
+    """What is known of vectors that were not read: arrays of the same length, one entry a key.
 
-    `digests` are `vector_digest`s, shape (number of keys,), 0 where there is none; `absent` the positions without a
-    vector; `engines` the names of all that made the others, sorted.
+    `digests` (uint64) are `vector_digest`s, 0 where there is no vector; `makers` (uint16) tell by which of the
+    `engines` each was made; an engine is several names, a line each, where it was one of these.
     """
 
     digests: npt.NDArray[np.uint64]
-    absent: list[int]
+    makers: npt.NDArray[np.uint16]
     engines: tuple[str, ...]
+
+    def absent(self) -> list[int]:
+        """The positions without a vector."""
+        found: list[int] = np.flatnonzero(self.digests == 0).tolist()
+        return found
+
+    def names(self) -> tuple[str, ...]:
+        """All engines that may have made one of the vectors, sorted."""
+        used = np.unique(self.makers[self.digests != 0]).tolist()
+        return tuple(sorted({name for number in used for name in self.engines[number].split("\n")}))
+
+    def filled(self, places: Sequence[int], others: Marks) -> Marks:
+        """With those of others at these places."""
+        digests, makers = self.digests.copy(), self.makers.copy()
+        digests[list(places)] = others.digests
+        makers[list(places)] = others.makers + len(self.engines)
+        return Marks(digests, makers, (*self.engines, *others.engines))
 
 
 class VectorCache:
@@ -92,12 +109,10 @@ class VectorCache:
 
         def read() -> Marks:
             names, rows = self._known(keys)
-            usable = {number for number, name in names.items() if engine in (None, name)}
-            found = {key: (number, digest) for key, number, digest in rows if number in usable}
-            known = [found.get(key) for key in keys]
-            digests = np.array([row[1] if row else 0 for row in known], np.int64).view(np.uint64)
-            engines = {name for number in {row[0] for row in known if row} for name in names[number].split("\n")}
-            return Marks(digests, [at for at, row in enumerate(known) if row is None], tuple(sorted(engines)))
+            numbers = {number: at for at, number in enumerate(names) if engine in (None, names[number])}
+            found = {key: (digest, numbers[number]) for key, number, digest in rows if number in numbers}
+            known = np.array([found.get(key, (0, 0)) for key in keys], np.int64).reshape(-1, 2)
+            return Marks(known[:, 0].view(np.uint64), known[:, 1].astype(np.uint16), tuple(names.values()))
 
         return self._file.guarded(read)
 
@@ -191,7 +206,7 @@ class VectorCache:
         database = self._file.database
         database.execute("BEGIN")
         try:
-            (total,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+            (total,) = database.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()  # or more
             if total > _SCANNED * len(keys):
                 self._want(keys)
                 rows = "SELECT v.key, engine, digest FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"

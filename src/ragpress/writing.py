@@ -8,7 +8,6 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,8 +36,8 @@ from ragpress.digests import vector_digest
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.folders import disk_error, put_in_place, recover, staging_folder
 from ragpress.index import Halves, Keys, current_settings, most_frequent
-from ragpress.manifest import chunk_id_of
-from ragpress.records import index_key
+from ragpress.manifest import encode_chunk
+from ragpress.records import Chunk, index_key
 from ragpress.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
 
 Places = npt.NDArray[np.int64]
@@ -46,6 +45,21 @@ Places = npt.NDArray[np.int64]
 _UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
 _BLOCK = 4096
 _FEW = 6000  # vectors whose graphs take less time than starting processes for them
+
+
+class Lines(NamedTuple):
+    """The lines of chunks, one after the other; the key of each chunk; the length of each line, its end included."""
+
+    data: bytes
+    keys: Keys
+    lengths: npt.NDArray[np.uint32]
+
+
+def lines_of(chunks: Sequence[Chunk]) -> Lines:
+    """The lines of these chunks."""
+    lines = [encode_chunk(chunk) for chunk in chunks]
+    keys = np.array([index_key(chunk.chunk_id) for chunk in chunks], np.uint64)
+    return Lines(b"".join(lines), keys, np.array([len(line) for line in lines], np.uint32))
 
 
 class Vectors(NamedTuple):
@@ -69,8 +83,8 @@ def in_memory(vectors: npt.NDArray[np.floating]) -> Vectors:
 def write_artifact(
     target: Path,
     *,
-    chunks: Sequence[bytes],
-    documents: Sequence[bytes],
+    chunks: Lines,
+    documents: bytes,
     vectors: Vectors,
     model: ModelRecord,
     engines: Iterable[str],
@@ -80,11 +94,11 @@ def write_artifact(
 ) -> Manifest:
     """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
 
-    `chunks` are the lines of chunks.jsonl in their order, as `encode_chunk` makes them, `documents` those of
-    documents.jsonl, `vectors` has one of unit length for each chunk, in the same order. Index files of the old artifact
-    whose keys and vectors are the same are kept, and those vectors are not read. `limit` is the number of chunks up to
-    which there is one index file. The caller holds the build lock. Raises BuildError: code `disk` where the disk
-    refuses, `embedding` for a vector that no index should hold.
+    `chunks` are the lines of chunks.jsonl, `documents` is what stands in documents.jsonl, `vectors` has one of unit
+    length for each chunk, in the same order. Index files of the old artifact whose keys and vectors are the same are
+    kept, and those vectors are not read. `limit` is the number of chunks up to which there is one index file. The
+    caller holds the build lock. Raises BuildError: code `disk` where the disk refuses, `embedding` for a vector that no
+    index should hold.
     """
     recover(target)
     target = target.resolve()  # a link to a folder elsewhere stays one
@@ -92,11 +106,11 @@ def write_artifact(
     writer = _Writer(staging)
     try:
         staging.mkdir(parents=True)
-        keys = _keys(chunks)
-        _check_shape(vectors, len(keys), model)
+        _check_keys(chunks.keys)
+        _check_shape(vectors, len(chunks.keys), model)
         with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
-            written = threads.submit(_write_lines, writer, chunks, documents, keys)
-            shards = _write_index(writer, target, keys, vectors, limit, processes)
+            written = threads.submit(_write_lines, writer, chunks, documents)
+            shards = _write_index(writer, target, chunks.keys, vectors, limit, processes)
             written.result()
         manifest = Manifest(
             format=FORMAT,
@@ -104,12 +118,12 @@ def write_artifact(
             model=model,
             engines=tuple(sorted(set(engines))),
             chunking=chunking,
-            counts=Counts(sources=len(documents), chunks=len(chunks)),
+            counts=Counts(sources=documents.count(b"\n"), chunks=len(chunks.keys)),
             index=current_settings(),
             shards=shards,
             files=dict(sorted(writer.records.items())),
         )
-        writer.file(INDEX, [encode_manifest(manifest)])
+        writer.file(INDEX, encode_manifest(manifest))
         put_in_place(staging, target)
     except OSError as error:
         shutil.rmtree(staging, ignore_errors=True)  # the disk may refuse this too; the next build tries again
@@ -127,22 +141,13 @@ class _Writer:
         self._folder = folder
         self.records: dict[str, FileRecord] = {}
 
-    def file(self, name: str, parts: Iterable[bytes]) -> None:
-        size, crc, digest = 0, 0, hashlib.sha256()
+    def file(self, name: str, data: bytes) -> None:
         with (self._folder / name).open("wb") as stream:
-            for part in parts:
-                stream.write(part)
-                size += len(part)
-                crc = zlib.crc32(part, crc)
-                digest.update(part)
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        self.records[name] = FileRecord(size=size, crc32=f"{crc:08x}", sha256=digest.hexdigest())
-
-    def lines(self, name: str, lines: Sequence[bytes]) -> npt.NDArray[np.uint64]:
-        """Writes them, each with its newline; returns where each begins, and the end as the last."""
-        self.file(name, (b"".join(lines[at : at + _BLOCK]) for at in range(0, len(lines), _BLOCK)))
-        return np.array([0, *accumulate(map(len, lines))], np.uint64)
+        digest = hashlib.sha256(data).hexdigest()
+        self.records[name] = FileRecord(size=len(data), crc32=f"{zlib.crc32(data):08x}", sha256=digest)
 
     def keep(self, name: str, old: Path, record: FileRecord) -> bool:
         """Takes an old artifact's file over, if it is still what its index.json says."""
@@ -160,20 +165,18 @@ class _Writer:
         return True
 
 
-def _keys(chunks: Sequence[bytes]) -> Keys:
-    """The keys of the chunks in the order of their lines."""
-    keys = np.array([index_key(chunk_id_of(line)) for line in chunks], np.uint64)
+def _check_keys(keys: Keys) -> None:
     once, times = np.unique(keys, return_counts=True)
     if len(once) != len(keys):
         raise BuildError("internal", f"two chunks have the id {int(once[times > 1][0]):016x}; please report it")
-    return keys
 
 
-def _write_lines(writer: _Writer, chunks: Sequence[bytes], documents: Sequence[bytes], keys: Keys) -> None:
+def _write_lines(writer: _Writer, chunks: Lines, documents: bytes) -> None:
     """Writes chunks.jsonl, chunks.idx and documents.jsonl."""
-    writer.lines(DOCUMENTS, documents)
-    ends = writer.lines(CHUNKS, chunks)
-    writer.file(OFFSETS, [encode_offsets(keys, ends[:-1], (np.diff(ends) - 1).astype(np.uint32))])
+    writer.file(DOCUMENTS, documents)
+    writer.file(CHUNKS, chunks.data)
+    ends = np.cumsum(chunks.lengths, dtype=np.uint64)
+    writer.file(OFFSETS, encode_offsets(chunks.keys, ends - chunks.lengths, chunks.lengths - 1))
 
 
 def _write_index(
@@ -210,7 +213,7 @@ def _write_index(
 
     few = len(changed) == 1 or sum(len(places) for _, places, _ in changed) <= _FEW
     for name, data in build_graphs(pieces(), processes or (1 if few else len(os.sched_getaffinity(0)))):
-        writer.file(name, [data])
+        writer.file(name, data)
     return tuple(shards[name] for name in names)
 
 
