@@ -83,16 +83,31 @@ def fill_cache(root: Path) -> int:
     return len(chunks)
 
 
+def _rebuilt(root: Path) -> tuple[float, int]:
+    """Seconds and peak memory of a build from nothing but the sources and the cached vectors."""
+    for path in (root / "build").iterdir():
+        if path.is_dir() and path.name != "cache":
+            shutil.rmtree(path)
+        elif path.is_file():
+            path.unlink()
+    return timed(root)
+
+
+def _edited(root: Path, number: int) -> float:
+    """Seconds of the build after one paragraph has got a word that no source had before."""
+    path = root / "sources" / f"{number:05d}.md"
+    text = path.read_text(encoding="utf-8").replace("Пункт", f"Правило{number}", 1)
+    path.write_text(text, encoding="utf-8")
+    return timed(root)[0]
+
+
 def run(folder: Path, sources: int = 10_000) -> Iterator[tuple[str, float, str]]:
     """(what, ratio, details) of each measurement."""
     root = folder / "corpus"
     make_corpus(root, sources)
     timed(root, "merge")
     count = fill_cache(root)
-    for kept in ("chunks", "documents", "merged"):
-        shutil.rmtree(root / "build" / kept)
-    (root / "build" / "doit.sqlite").unlink()
-    full, memory = timed(root)
+    full, memory = min(_rebuilt(root) for _ in range(2))
     yield "peak memory of a build, MB", float(memory), f"{count} chunks; the limit is 1000 beyond the model"
     timed(root)
     idle = min(timed(root)[0] for _ in range(3))
@@ -100,9 +115,7 @@ def run(folder: Path, sources: int = 10_000) -> Iterator[tuple[str, float, str]]
     timed(root, dodo="bare.py")
     bare = min(timed(root, dodo="bare.py")[0] for _ in range(3))
     yield f"nothing to do, {sources} sources / bare doit", idle / bare, f"{idle:.2f} s / {bare:.2f} s"
-    edited = root / "sources" / f"{sources // 2:05d}.md"
-    edited.write_text(edited.read_text(encoding="utf-8").replace("Пункт", "Правило", 1), encoding="utf-8")
-    edit, _ = timed(root)
+    edit = min(_edited(root, number) for number in (sources // 4, sources // 2, sources * 3 // 4))
     yield f"one paragraph edited / full rebuild of {count} chunks", edit / full, f"{edit:.2f} s / {full:.2f} s"
 
 

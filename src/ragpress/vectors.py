@@ -172,7 +172,7 @@ class VectorCache:
                 if excess <= 0:
                     break
                 doomed.append((number,))
-                excess -= size + 80  # the key twice, and the row's own bytes
+                excess -= size + 145  # the key thrice, the digest twice, and the row's own bytes
             database.executemany("DELETE FROM vectors WHERE id = ?", doomed)
             if doomed:
                 database.execute("DELETE FROM seeds")
