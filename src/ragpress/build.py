@@ -33,7 +33,7 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
-from ragpress.states import State, keep_looks, look, look_stamp, result_stamp, source_failure, write_state
+from ragpress.states import State, keep_looks, look, look_stamp, looks_file, result_stamp, source_failure, write_state
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -185,10 +185,16 @@ def foresee(repository: Repository, found: Sequence[Found]) -> None:
     """
     if repository.config.strategy == "semantic":
         return
+    before = _others(repository)
     seen = look(repository, found)
-    _foreseen[repository.root] = seen.stamps
+    _foreseen[repository.root] = before, seen.stamps
     if seen.stale:
         load_ahead(repository)
+
+
+def _others(repository: Repository) -> str:
+    """Changes where another build chunks sources of this repository."""
+    return f"{source_stamp(_settings(repository))} {source_stamp(looks_file(repository))}"
 
 
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
@@ -217,8 +223,9 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.file) for item in found}
         try:
-            # What a look has found current a moment ago, and nothing was done to since, needs no second one.
-            known = _foreseen.pop(repository.root, {})
+            # What was found current a moment ago, and nothing was done to since, needs no second look.
+            before, known = _foreseen.pop(repository.root, ("", {}))
+            known = known if before == _others(repository) else {}
             stamps = {source: known[source] for source in seen if known.get(source, "").startswith(f"{seen[source]} ")}
             doubtful = [item for item in found if item.source not in stamps]
             keep_looks(repository, stamps | chunk_sources(repository, doubtful, tell))
@@ -233,7 +240,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
 
 
 _ATTEMPTS = 3
-_foreseen: dict[Path, dict[str, str]] = {}
+_foreseen: dict[Path, tuple[str, dict[str, str]]] = {}
 _chunked: dict[Path, dict[str, str] | BuildError] = {}
 
 

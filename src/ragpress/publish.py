@@ -88,14 +88,18 @@ def _embed(repository: Repository, cache: VectorCache, tell: Say, *, thoroughly:
             ready = _looked_up(repository, cache, ready)
         return ready
 
+    def lacking(ready: Ready) -> list[int]:
+        if thoroughly:
+            return cache.missing(ready.keys(), _wanted_engine(repository))
+        return ready.marks.absent()
+
     file = locked_model(repository, sticky)
     ready = known(file) if file else None
-    if ready is None or ready.marks.absent() or thoroughly:
+    if ready is None or lacking(ready):
         file = resolve(repository.config, repository.root, sticky=sticky, announce=tell)
         if ready is None or ready.file != file:
             ready = known(file)
-        places = range(len(texts)) if thoroughly else ready.marks.absent()
-        if places:
+        if places := lacking(ready):
             names = {chunk.text: chunk.chunk_id for chunk in ready.chunks(places)}
             embed_missing(repository, cache, names, file, tell)
             made = cache.marks(ready.keys(places), _wanted_engine(repository))

@@ -118,7 +118,7 @@ def keep_looks(repository: Repository, stamps: dict[str, str]) -> None:
     known = {source: stamp for source, stamp in stamps.items() if stamp}
     settings = chunking_stamp(repository)
     if known != _read_looks(repository, settings):
-        write_sealed(_looks(repository), msgspec.json.encode(_Looks(settings, known)))
+        write_sealed(looks_file(repository), msgspec.json.encode(_Looks(settings, known)))
 
 
 def look_stamp(repository: Repository, source: str, of_source: str) -> str:
@@ -142,7 +142,7 @@ def _stamp_at_rest(file: str, latest: int) -> str:
 
 
 def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
-    data = read_sealed(_looks(repository))
+    data = read_sealed(looks_file(repository))
     try:
         kept = msgspec.json.decode(data, type=_Looks) if data else None
     except (ValueError, msgspec.MsgspecError):
@@ -150,7 +150,8 @@ def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
     return kept.stamps if kept and kept.settings == settings else {}
 
 
-def _looks(repository: Repository) -> Path:
+def looks_file(repository: Repository) -> Path:
+    """Where a build keeps what the sources' files were like."""
     return repository.build / "looks"
 
 
