@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from ragpress.ahead import counting_ahead, load_ahead, loaded_ahead
 from ragpress.config import Config
+from ragpress.embedding import TokenCounter
+from ragpress.errors import ModelError
 from ragpress.models import tokenizer_file
+from ragpress.records import Chunk
+from ragpress.repository import open_repository
 from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
+from repository_maker import build
+from tiny_builds import tiny_model, tiny_repository
 
 CONFIG = Config(source_seconds=4, source_megabytes=300)
 GOOD = "# Клиника\n\n## Запись\n\nЗаписаться можно на сайте.\n"
@@ -88,3 +97,79 @@ def test_a_file_that_is_gone_or_no_file_is_named(tmp_path: Path) -> None:
     ]
     found = list(compile_sources(jobs))
     assert [outcome.code for outcome in found if isinstance(outcome, Failure)] == ["not-a-file", "not-a-file"]
+
+
+# -- tokens that are asked for -----------------------------------------------------------------------------------------
+
+
+def asking(folder: Path, texts: dict[str, str]) -> list[Job]:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [Job(name, str(folder / name), CONFIG, "", ("search_document: ",)) for name in texts]
+
+
+def chunks_of(outcome: Outcome) -> tuple[Chunk, ...]:
+    assert isinstance(outcome, Compiled), outcome
+    return outcome.chunks
+
+
+def test_tokens_that_a_worker_asks_for_give_the_chunks_of_tokens_that_it_counts(tmp_path: Path) -> None:
+    long = "Записаться можно на сайте.\u2003Приём ведёт врач‑терапевт\u0085по будням. " * 60
+    texts = {"one.md": f"{GOOD}\n{long}\n", "two.txt": f"{long}\n\nپاسخ: نشانی مطب را بپرسید.\n", "three.md": GOOD}
+    counted = outcomes(tmp_path, texts)
+    count = TokenCounter(tokenizer_file(CONFIG, tmp_path), "search_document: ")
+    asked = compile_sources(asking(tmp_path, texts), 2, count=count)
+    assert [chunks_of(outcome) for outcome in asked] == [chunks_of(outcome) for outcome in counted.values()]
+
+
+def test_answering_is_not_on_the_source_s_clock_and_what_it_raises_ends_the_whole(tmp_path: Path) -> None:
+    waited: list[str] = []
+
+    def slow(text: str) -> int:
+        if not waited:
+            waited.append(text)
+            time.sleep(1.5 * CONFIG.source_seconds)
+        return len(text.split())
+
+    (outcome,) = compile_sources(asking(tmp_path, {"a.md": GOOD}), 1, count=slow)
+    assert len(chunks_of(outcome)) == 1
+
+    def failing(text: str) -> int:
+        raise ModelError("model", "the model file is gone")
+
+    with pytest.raises(ModelError, match="is gone"):
+        list(compile_sources(asking(tmp_path, {"a.md": GOOD, "b.md": GOOD}), 2, count=failing))
+
+
+def test_a_source_that_asks_without_end_fails_by_its_time(mischief: Path) -> None:
+    (mischief / "site" / "sitecustomize.py").write_text(
+        "import ragpress.compiler as module\n"
+        "def endless(job, compare, count):\n"
+        "    number = 0\n"
+        "    while True:\n"
+        "        count(f'{number}')\n"
+        "        number += 1\n"
+        "module.compile_source = endless\n",
+        encoding="utf-8",
+    )
+    (job,) = asking(mischief, {"a.md": GOOD})
+    brief = msgspec.structs.replace(job, config=msgspec.structs.replace(CONFIG, source_seconds=1))
+    (outcome,) = compile_sources([brief], 1, count=len)
+    assert isinstance(outcome, Failure)
+    assert outcome.code in {"too-slow", "too-large"}, "stopped by the clock, or by the system for its processor time"
+
+
+def test_a_model_that_is_loaded_ahead_counts_tokens_and_is_handed_over_once(tmp_path: Path) -> None:
+    root = tiny_repository(tmp_path / "repo", 1)
+    build(root)
+    repository, path = open_repository(root), tiny_model()
+    whole = TokenCounter(path, "search_document: ")
+    assert counting_ahead(path, "search_document: ") is None
+    load_ahead(repository)
+    count = counting_ahead(path, "search_document: ")
+    assert count is not None
+    assert [count(text) for text in ("", "приём", "نشانی مطب")] == [whole(text) for text in ("", "приём", "نشانی مطب")]
+    weights = loaded_ahead(path)
+    assert weights is not None
+    weights.close()
+    assert loaded_ahead(path) is None
