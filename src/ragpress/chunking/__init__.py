@@ -14,6 +14,7 @@ from ragpress.chunking.budget import Budget
 from ragpress.chunking.context import open_headings
 from ragpress.chunking.parts import Draft
 from ragpress.chunking.qa import find_pairs
+from ragpress.chunking.qa_titles import with_titles
 from ragpress.chunking.rows import row_runs
 from ragpress.chunking.sections import chunk_run, content_type, is_one_chunk
 from ragpress.chunking.semantic import Compare, Seams, find_seams
@@ -53,7 +54,7 @@ def chunk_document(
 def _sections(units: Sequence[Unit], config: Config) -> Iterator[list[Unit]]:
     said = tuple(unit for unit in units if unit.text.strip())  # a picture that has no caption yet says nothing
     if config.detect_qa:
-        said = find_pairs(said, config)
+        said = with_titles(find_pairs(said, config))
     for _, section in groupby(said, key=lambda unit: unit.section_number):
         yield list(section)
 
