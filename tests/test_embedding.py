@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import collections
 import itertools
 import random
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -279,6 +281,26 @@ def test_an_interruption_hands_out_what_is_done_and_leaves_the_embedder_usable(t
         whole = embedder.embed_documents(_texts(40))
         assert threading.active_count() <= before
     assert all(np.array_equal(whole[index], vector) for index, vector in kept)
+
+
+def test_a_signal_that_comes_while_llama_cpp_logs_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ctypes prints and forgets what a callback raises; the handler of `tasks` raises wherever the process is."""
+
+    class Interrupting(collections.deque[str]):
+        def append(self, line: str) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    (tmp_path / "bad.gguf").write_bytes(b"no model")
+    monkeypatch.setattr("ragpress.engine._log", Interrupting())
+    usual = signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(SystemExit):
+            TokenCounter(tmp_path / "bad.gguf", "")
+    finally:
+        signal.signal(signal.SIGTERM, usual)
 
 
 def test_questions_may_come_from_several_threads(tiny: ModelFile) -> None:

@@ -8,8 +8,10 @@ import functools
 import mmap
 import os
 import re
+import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,33 @@ def _log_callback(llama: Any) -> Any:
     return llama.llama_log_callback(collect)  # cached, because llama.cpp keeps the bare pointer
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """For calls in which llama.cpp logs: an interruption is raised behind them.
+
+    A signal's handler that raises while the callback runs raises into ctypes, which prints that and goes on.
+    """
+    if threading.current_thread() is not threading.main_thread():  # no handler runs in another
+        yield
+        return
+    lost: list[BaseException] = []
+    usual = sys.unraisablehook
+
+    def keep(found: sys.UnraisableHookArgs) -> None:
+        if isinstance(found.exc_value, (SystemExit, KeyboardInterrupt)):
+            lost.append(found.exc_value)
+        else:
+            usual(found)
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+    if lost:
+        raise lost[0]
+
+
 def _reason() -> str:
     found = [line for line in _log if line]
     return found[0].rstrip(".") if found else "no reason was given"
@@ -67,7 +96,8 @@ class Weights:
         # they take the memory a second time.
         settings.use_extra_bufts = False
         _log.clear()
-        self.pointer = llama.llama_model_load_from_file(os.fsencode(path), settings)
+        with interruptible():
+            self.pointer = llama.llama_model_load_from_file(os.fsencode(path), settings)
         if not self.pointer:
             raise ModelError("model", f"llama.cpp cannot load {path.name}: {_reason()}; fetch the file again")
         self.vocabulary = llama.llama_model_get_vocab(self.pointer)
@@ -137,8 +167,9 @@ class Context:
         self._reserved: dict[int, int] = {}
         # Flash attention is faster from the tile of its kernel on, and slower below. The choice depends on the text's
         # own length alone, so that its bits stay the same in any company.
-        self._short = _new_context(weights, min(limit, _FLASH_FROM - 1), flash=False)
-        self._long = _new_context(weights, limit, flash=True)
+        with interruptible():
+            self._short = _new_context(weights, min(limit, _FLASH_FROM - 1), flash=False)
+            self._long = _new_context(weights, limit, flash=True)
 
     def run(self, tokens: Tokens) -> Vector:
         """The raw pooled vector of one text, shape (width,)."""
