@@ -21,3 +21,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         del os.environ["RAGPRESS_CACHE"]
     else:
         os.environ["RAGPRESS_CACHE"] = before
+
+
+@pytest.fixture
+def one_core() -> Iterator[None]:
+    """Builds of the test take one core, where more would only start more processes. Test processes take turns."""
+    cores = sorted(os.sched_getaffinity(0))
+    number = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    os.sched_setaffinity(0, {cores[int(number) % len(cores)]})
+    yield
+    os.sched_setaffinity(0, cores)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from gguf_maker import write_nomic, xlm_roberta
+from gguf_maker import write_nomic
 from repository_maker import artifact_bytes, build, chunks, environment, failing, make_repository, run, write_source
+from tiny_builds import cached, clean_build, settings
 
 ONE = "# Клиника\n\n## Запись\n\nЗаписаться можно по телефону или на сайте.\n\n## Оплата\n\nКартой или наличными.\n"
 TWO = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، پلاک ۱۲.\n"
@@ -20,7 +20,7 @@ TWO = "# بیمه\n\n## نشانی\n\nاصفهان، خیابان نمونه، �
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_repository(tmp_path_factory.mktemp("built") / "repo", {"one.md": ONE, "fa/two.md": TWO})
+    root = make_repository(tmp_path_factory.mktemp("built") / "repo", {"one.md": ONE, "fa/two.md": TWO}, settings())
     build(root)
     return root
 
@@ -29,23 +29,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repository(built: Path, tmp_path: Path) -> Path:
     """A repository that has been built, in a folder of its own: a build folder may be moved along."""
     return Path(shutil.copytree(built, tmp_path / "repo"))
-
-
-def embedded(root: Path) -> int:
-    with sqlite3.connect(root / "build" / "cache" / "vectors.sqlite") as cache:
-        (count,) = cache.execute("SELECT count(*) FROM vectors").fetchone()
-    return int(count)
-
-
-def clean_build(root: Path, elsewhere: Path) -> dict[str, bytes]:
-    """The artifact of the same sources and settings, built from nothing in another folder."""
-    sources = {
-        path.relative_to(root / "sources").as_posix(): path.read_text(encoding="utf-8")
-        for path in (root / "sources").rglob("*.md")
-    }
-    made = make_repository(elsewhere, sources, (root / "pyproject.toml").read_text(encoding="utf-8"))
-    build(made)
-    return artifact_bytes(made)
 
 
 def test_a_repository_that_was_moved_with_its_build_folder_has_nothing_to_do(repository: Path) -> None:
@@ -70,10 +53,10 @@ def test_a_second_build_does_nothing_and_loads_no_heavy_library(repository: Path
 
 
 def test_an_edit_embeds_the_new_text_alone_and_equals_a_clean_build(repository: Path, tmp_path: Path) -> None:
-    before, other = embedded(repository), (repository / "build" / "chunks" / "fa" / "two.md.jsonl").stat().st_mtime_ns
+    before, other = cached(repository), (repository / "build" / "chunks" / "fa" / "two.md.jsonl").stat().st_mtime_ns
     write_source(repository, "one.md", ONE.replace("наличными", "по счёту"))
     build(repository)
-    assert embedded(repository) == before + 1
+    assert cached(repository) == before + 1
     assert (repository / "build" / "chunks" / "fa" / "two.md.jsonl").stat().st_mtime_ns == other
     assert artifact_bytes(repository) == clean_build(repository, tmp_path / "clean")
 
@@ -82,22 +65,22 @@ def test_added_renamed_and_deleted_sources_leave_nothing_stale(repository: Path,
     write_source(repository, "three.md", "# Новое\n\n## Раздел\n\nНовый текст.\n")
     (repository / "sources" / "one.md").rename(repository / "sources" / "renamed.md")
     (repository / "sources" / "fa" / "two.md").unlink()
-    before = embedded(repository)
+    before = cached(repository)
     build(repository)
     assert {str(chunk["source"]) for chunk in chunks(repository)} == {"renamed.md", "three.md"}
-    assert embedded(repository) == before + 1  # a renamed source's texts are known
+    assert cached(repository) == before + 1  # a renamed source's texts are known
     assert not (repository / "build" / "chunks" / "fa").exists()
     assert artifact_bytes(repository) == clean_build(repository, tmp_path / "clean")
 
 
 def test_a_changed_setting_rebuilds_and_changing_it_back_gives_the_same_bytes(repository: Path) -> None:
     before = artifact_bytes(repository)
-    settings = repository / "pyproject.toml"
-    old = settings.read_text(encoding="utf-8")
-    settings.write_text(old + 'excluded_section_headings = ["Оплата"]\n', encoding="utf-8")
+    file = repository / "pyproject.toml"
+    old = file.read_text(encoding="utf-8")
+    file.write_text(old + 'excluded_section_headings = ["Оплата"]\n', encoding="utf-8")
     build(repository)
     assert all(chunk["section"] != "Оплата" for chunk in chunks(repository))
-    settings.write_text(old, encoding="utf-8")
+    file.write_text(old, encoding="utf-8")
     build(repository)
     assert artifact_bytes(repository) == before
 
@@ -115,8 +98,8 @@ def test_a_source_that_fails_is_named_and_the_artifact_stays(repository: Path) -
 
 
 def test_on_error_skip_publishes_without_the_failing_source_and_says_so(repository: Path) -> None:
-    settings = repository / "pyproject.toml"
-    settings.write_text(settings.read_text(encoding="utf-8") + 'on_error = "skip"\n', encoding="utf-8")
+    file = repository / "pyproject.toml"
+    file.write_text(file.read_text(encoding="utf-8") + 'on_error = "skip"\n', encoding="utf-8")
     (repository / "sources" / "bad.docx").write_bytes(b"not a zip archive")
     assert "left out" in build(repository)
     assert {str(chunk["source"]) for chunk in chunks(repository)} == {"one.md", "fa/two.md"}
@@ -146,23 +129,24 @@ def test_a_directory_named_like_a_source_fails_by_name(repository: Path) -> None
 
 
 def test_an_unknown_setting_is_named_with_the_nearest_known(repository: Path) -> None:
-    settings = repository / "pyproject.toml"
-    settings.write_text(settings.read_text(encoding="utf-8") + "max_token = 3\n", encoding="utf-8")
+    file = repository / "pyproject.toml"
+    file.write_text(file.read_text(encoding="utf-8") + "max_token = 3\n", encoding="utf-8")
     printed = failing(repository)
     assert "`max_token`" in printed
     assert "`max_tokens`" in printed
 
 
 def test_damaged_state_of_doit_costs_a_look_and_no_embedding(repository: Path) -> None:
-    before, bytes_before = embedded(repository), artifact_bytes(repository)
+    before, bytes_before = cached(repository), artifact_bytes(repository)
     (repository / "build" / "doit.sqlite").write_bytes(b"0123456789")
     assert "put aside" in build(repository)
-    assert embedded(repository) == before
+    assert cached(repository) == before
     assert artifact_bytes(repository) == bytes_before
 
 
 def test_two_builds_at_once_end_with_the_artifact_of_one(tmp_path: Path) -> None:
-    root = make_repository(tmp_path / "repo", {f"{n}.md": ONE + f"\n## Ещё {n}\n\nТекст {n}.\n" for n in range(8)})
+    sources = {f"{n}.md": ONE + f"\n## Ещё {n}\n\nТекст {n}.\n" for n in range(8)}
+    root = make_repository(tmp_path / "repo", sources, settings())
     builds = [
         subprocess.Popen([sys.executable, "-m", "doit"], cwd=root, env=environment(), stderr=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -194,14 +178,14 @@ def test_clean_empties_the_build_folder(repository: Path) -> None:
 def test_a_model_of_one_s_own_builds_answers_and_is_locked(tmp_path: Path) -> None:
     settings = '[tool.ragpress]\nmodel_path = "own.gguf"\n'
     root = make_repository(tmp_path / "repo", {"one.md": ONE}, settings)
-    write_nomic(root / "own.gguf", vocabulary=xlm_roberta())
+    write_nomic(root / "own.gguf")
     build(root)
     index = json.loads((root / "build" / "kb" / "index.json").read_text(encoding="utf-8"))
     assert (index["model"]["name"], index["model"]["dimensions"]) == ("nomic-embed-text-v2-moe", 64)
     found = run(root, "ragpress.cli", "search", "Запись", "--json", "--model", "own.gguf", "-k", "1")
     assert json.loads(found.stdout)[0]["source"] == "one.md", found.stderr
     assert "nothing to do" in build(root)
-    write_nomic(root / "own.gguf", vocabulary=xlm_roberta(), seed=1)
+    write_nomic(root / "own.gguf", seed=1)
     before = artifact_bytes(root)
     assert "ragpress model lock" in failing(root)
     assert artifact_bytes(root) == before

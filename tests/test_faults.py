@@ -1,12 +1,9 @@
-"""What happens to builds: kills, full and read-only disks, damaged files of every kind, models and sources that fail.
-
-`RAGPRESS_KILLS=20` kills at so many moments instead of a few.
-"""
+"""What happens to builds: full and read-only disks, damaged files of every kind, models and sources that fail."""
 
 from __future__ import annotations
 
 import os
-import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -14,20 +11,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from gguf_maker import Sizes, write_nomic
+from gguf_maker import write_nomic
 from ragpress.compiler import read_source
 from ragpress.opening import verify_artifact
-from repository_maker import artifact_bytes, build, environment, failing, make_repository, run, write_source
-from tiny_builds import cached, clean_build, embedded, settings, text, tiny_model, tiny_repository
-
-KILLS = int(os.environ.get("RAGPRESS_KILLS", "3"))
-LONG = 24
+from repository_maker import artifact_bytes, build, environment, failing, run, write_source
+from tiny_builds import cached, clean_build, settings, start, text, tiny_model, tiny_repository, waited
 
 
 @pytest.fixture(scope="module")
@@ -48,113 +42,6 @@ def one_line(printed: str) -> str:
     assert len(lines) == 1, printed
     assert "; " in lines[0], "it must say what to do"
     return lines[0]
-
-
-def start(root: Path, **extra: str) -> subprocess.Popen[str]:
-    """A build in a process group of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "doit"],
-        cwd=root,
-        env=environment(**extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        start_new_session=True,
-    )
-
-
-def waited(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-# -- kills -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def slow_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One that takes two seconds for the texts of `long_sources`."""
-    sizes = Sizes(layers=8, width=384, heads=6, inner=1024, experts=2, used=1)
-    return write_nomic(tmp_path_factory.mktemp("model") / "slow.gguf", sizes)
-
-
-def long_sources(mark: str) -> dict[str, str]:
-    """Texts near the limit, so many as `LONG`."""
-    return {
-        f"{number}.md": "\n\n".join(
-            f"## Раздел {part}\n\n" + f"Слово {mark} {number} {part}. " * 16 for part in range(4)
-        )
-        for number in range(LONG // 4)
-    }
-
-
-def test_a_build_that_was_killed_goes_on_where_it_was(tmp_path: Path, slow_model: Path) -> None:
-    """At random moments, the whole process group at once. The texts change each time, and the cache starts empty."""
-    versions = [long_sources("один"), long_sources("два")]
-    clean, whole = [], 0.0
-    for number, sources in enumerate(versions):
-        root = make_repository(tmp_path / f"clean-{number}", sources, settings(model=slow_model))
-        begin = time.monotonic()
-        build(root)
-        whole = time.monotonic() - begin
-        clean.append(artifact_bytes(root))
-    root = tmp_path / "clean-1"
-    chance = random.Random(3)
-    kept = 0
-    for number in range(KILLS):
-        version = number % 2
-        for name, source in versions[version].items():
-            write_source(root, name, source)
-        (root / "build" / "cache" / "vectors.sqlite").unlink()
-        process = start(root)
-        time.sleep((number + chance.random()) / KILLS * whole)
-        os.killpg(process.pid, signal.SIGTERM if number % 3 == 1 else signal.SIGKILL)
-        printed = process.communicate(timeout=60)[0]
-        assert "Traceback" not in printed, printed
-        verify_artifact(root / "build" / "kb")
-        assert artifact_bytes(root) in clean
-        before = cached(root)
-        kept += before
-        assert embedded(build(root)) == LONG - before
-        assert artifact_bytes(root) == clean[version]
-        assert not list((root / "build").glob("kb.*"))
-    assert kept > 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_at_once_and_keeps_what_was_embedded(
-    tmp_path: Path, slow_model: Path, number: signal.Signals
-) -> None:
-    root = make_repository(tmp_path / "repo", long_sources("три"), settings(model=slow_model))
-    process = start(root)
-    waited(lambda: (root / "build" / "cache" / "vectors.sqlite").exists())
-    time.sleep(0.7)
-    os.killpg(process.pid, number)
-    begin = time.monotonic()
-    printed = process.communicate(timeout=60)[0]
-    assert time.monotonic() - begin < 3
-    assert process.returncode != 0
-    assert "Traceback" not in printed, printed
-    before = cached(root)
-    assert 0 < before < LONG
-    assert embedded(build(root)) == LONG - before
-
-
-def test_two_builds_with_edits_in_between_end_as_a_clean_one(repository: Path, tmp_path: Path) -> None:
-    builds = []
-    for number in range(4):
-        write_source(repository, f"{number}.md", text(number, mark=", новый"))
-        write_source(repository, f"new-{number}.md", text(20 + number))
-        builds.append(start(repository))
-        time.sleep(0.2)
-    printed = [process.communicate(timeout=120)[0] for process in builds]
-    assert all("Traceback" not in each for each in printed), printed
-    assert [process.returncode for process in builds] == [0] * 4, printed
-    build(repository)
-    assert artifact_bytes(repository) == clean_build(repository, tmp_path / "clean")
 
 
 # -- disks -----------------------------------------------------------------------------------------------------------
@@ -213,6 +100,34 @@ def test_a_full_disk_stops_the_build_wherever_it_is_and_leaves_the_artifact(buil
     assert {place.partition(".")[2] or place for place in places} >= {"md.jsonl", "md.json", "the", "kb/"}, places
 
 
+WRITES = (
+    ("doit", "accept"),
+    ("doit", "report"),
+    ("doit", "pack"),
+    ("ragpress.cli", "cache", "--prune"),
+    ("ragpress.cli", "seed", "build/kb"),
+    ("ragpress.cli", "model", "lock"),
+    ("ragpress.cli", "init", "new"),
+)
+
+
+def test_each_command_that_meets_a_full_disk_says_so_in_one_line(built: Path, tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    with mounted(root, "-t", "tmpfs", "-o", "size=1m", "tmpfs"):
+        shutil.copytree(built, root, dirs_exist_ok=True)
+        (root / "build" / "cache" / "vectors.sqlite").write_bytes(b"")  # so that there is something to put in
+        before = artifact_bytes(root)
+        free = os.statvfs(root)
+        (root / "ballast").write_bytes(bytes(free.f_bavail * free.f_frsize))
+        for command in WRITES:
+            done = run(root, *command)
+            printed = done.stdout + done.stderr
+            assert done.returncode != 0 and "Traceback" not in printed, (command, printed)
+            assert "[disk]" in one_line(printed), command
+        assert artifact_bytes(root) == before
+
+
 def test_a_read_only_build_folder_is_one_line(repository: Path) -> None:
     with mounted(repository / "build", "--bind", str(repository / "build")):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(repository / "build")], check=True)
@@ -226,6 +141,7 @@ def test_a_read_only_build_folder_is_one_line(repository: Path) -> None:
 # -- damaged files of the build folder -------------------------------------------------------------------------------
 
 STATE = (
+    ".lock",
     "doit.sqlite",
     "settings",
     "looks",
@@ -233,27 +149,44 @@ STATE = (
     "published",
     "marks",
     "merged/stamp",
+    "merged/parts",
+    "merged/rows",
     "merged/chunks.jsonl",
     "merged/documents.jsonl",
-    "merged/rows",
-    "merged/parts",
     "chunks/1.md.jsonl",
     "documents/1.md.json",
     "cache/vectors.sqlite",
     "kb/index.json",
+    "kb/chunks.idx",
     "kb/chunks.jsonl",
+    "kb/documents.jsonl",
     "kb/index.usearch",
 )
 
 
-def damages(name: str, data: bytes, other: bytes) -> dict[str, bytes]:
+def test_every_file_of_the_build_folder_is_damaged_below(built: Path) -> None:
+    files = {path.relative_to(built / "build").as_posix() for path in (built / "build").rglob("*") if path.is_file()}
+    assert {re.sub(r"\d\.md", "1.md", name) for name in files} == set(STATE)
+
+
+@pytest.fixture(scope="module")
+def earlier(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The build folder of an earlier state of the repository: one source more, and another text."""
+    root = Path(shutil.copytree(built, tmp_path_factory.mktemp("earlier") / "repo"))
+    write_source(root, "1.md", text(1, mark=", прежний"))
+    write_source(root, "9.md", text(9))
+    build(root)
+    return root / "build"
+
+
+def damages(name: str, data: bytes, other: bytes, earlier: bytes) -> dict[str, bytes]:
     middle = len(data) // 2
     found = {"cut": data[:middle], "one bit": data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :]}
     if "1.md" in name:
         found["another's"] = other
     elif len(data) < 1000:
         found["nonsense"] = b"\xff\x00{]" * 200
-    return found
+    return found | {"an earlier one": earlier}
 
 
 @pytest.fixture(scope="module")
@@ -265,21 +198,35 @@ def without_a_source(built: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return artifact_bytes(root)
 
 
-@pytest.mark.parametrize("name", STATE)
+@pytest.mark.usefixtures("one_core")
+@pytest.mark.parametrize("name", [name for name in STATE if name != ".lock"])  # that one is empty
 def test_a_damaged_file_of_the_build_folder_is_mended(
-    built: Path, repository: Path, without_a_source: dict[str, bytes], name: str
+    built: Path, repository: Path, without_a_source: dict[str, bytes], earlier: Path, name: str
 ) -> None:
     """Each damage together with a change that makes the file be read: a source that is gone."""
     path = repository / "build" / name
     (repository / "sources" / "3.md").unlink()
-    other = path.with_name(path.name.replace("1.md", "2.md"))
-    for what, data in damages(name, path.read_bytes(), other.read_bytes()).items():
+    other = path.with_name(path.name.replace("1.md", "2.md")).read_bytes()
+    for what, data in damages(name, path.read_bytes(), other, (earlier / name).read_bytes()).items():
         shutil.rmtree(repository / "build")
         shutil.copytree(built / "build", repository / "build")
         path.write_bytes(data)
         printed = build(repository)
         assert "Traceback" not in printed, printed
         assert artifact_bytes(repository) == without_a_source, (what, printed)
+    assert "nothing to do" in build(repository)
+
+
+@pytest.mark.usefixtures("one_core")
+@pytest.mark.parametrize("folder", ["chunks", "documents", "merged", "cache", "kb"])
+def test_a_folder_of_an_earlier_build_is_brought_up_to_date(
+    built: Path, repository: Path, earlier: Path, folder: str
+) -> None:
+    """As after a part of a backup was restored, with the times that the files had. Nothing else changed since."""
+    shutil.rmtree(repository / "build" / folder)
+    shutil.copytree(earlier / folder, repository / "build" / folder)
+    build(repository)
+    assert artifact_bytes(repository) == artifact_bytes(built)
     assert "nothing to do" in build(repository)
 
 
@@ -316,6 +263,8 @@ def test_a_damaged_offline_model_in_the_cache_is_made_anew(repository: Path, tmp
     (repository / "pyproject.toml").write_text('[tool.ragpress]\noffline_model = "multilingual-e5-small"\n')
     (repository / "build" / "model.json").unlink()
     shutil.rmtree(repository / "build" / "kb")
+    for number in range(1, 4):
+        (repository / "sources" / f"{number}.md").unlink()
     build(repository, RAGPRESS_CACHE=str(tmp_path / "cache"))
     assert (tmp_path / "cache" / good.name).read_bytes() == good.read_bytes()
 
@@ -455,7 +404,8 @@ def test_a_damaged_model_file_is_one_line(repository: Path, tmp_path: Path, dama
     (repository / "pyproject.toml").write_text(settings(model=bad), "utf-8")
     (repository / "model.lock.json").unlink()
     before = artifact_bytes(repository)
-    assert "bad.gguf" in failing(repository)
+    line = one_line(failing(repository))
+    assert "bad.gguf" in line and "sources/" not in line, "no source is at fault"
     assert artifact_bytes(repository) == before
 
 

@@ -374,3 +374,11 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("RAGPRESS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
     assert models.cache_folder() == Path("/caches/ragpress")
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAGPRESS_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000)  # a number that no user has
+    with pytest.raises(ModelError, match="no home for the models' cache; set RAGPRESS_CACHE"):
+        models.cache_folder()

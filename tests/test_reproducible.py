@@ -116,6 +116,7 @@ def changed(root: Path, chance: random.Random) -> None:
         (root / "aside").rename(other)
 
 
+@pytest.mark.usefixtures("one_core")
 def test_changes_in_any_order_and_back_end_with_the_same_bytes(built: Path, repository: Path, tmp_path: Path) -> None:
     chance = random.Random(20)
     for _ in range(3):
@@ -133,6 +134,7 @@ def test_changes_in_any_order_and_back_end_with_the_same_bytes(built: Path, repo
     assert artifact_bytes(repository) == artifact_bytes(built)
 
 
+@pytest.mark.usefixtures("one_core")
 def test_a_change_that_keeps_time_and_size_is_noticed(tmp_path: Path) -> None:
     """As of files that were unpacked from an archive, which all have the same time."""
     root = tiny_repository(tmp_path / "repo")
@@ -175,6 +177,7 @@ def test_vectors_of_another_engine_are_reused_and_the_artifact_says_so(repositor
     )
 
 
+@pytest.mark.usefixtures("one_core")
 def test_reproducible_makes_the_vectors_of_another_engine_again(built: Path, repository: Path) -> None:
     made_elsewhere(repository, 3)
     shutil.rmtree(repository / "build" / "kb")
@@ -186,6 +189,7 @@ def test_reproducible_makes_the_vectors_of_another_engine_again(built: Path, rep
     assert "nothing to do" in build(repository)
 
 
+@pytest.mark.usefixtures("one_core")
 def test_reproducible_notices_an_artifact_that_another_machine_built(built: Path, tmp_path: Path) -> None:
     """Its build folder was restored here, with all that says that there is nothing to do."""
     root = Path(shutil.copytree(built, tmp_path / "repo"))
@@ -198,6 +202,7 @@ def test_reproducible_notices_an_artifact_that_another_machine_built(built: Path
     assert artifact_bytes(root) == artifact_bytes(built)
 
 
+@pytest.mark.usefixtures("one_core")
 def test_the_cache_file_of_another_build_can_be_put_in(repository: Path, built: Path, tmp_path: Path) -> None:
     """The vectors are found by text and model: a cache that was restored serves any sources."""
     root = fill(tmp_path / "other", CHOSEN[2:])

@@ -25,6 +25,8 @@ from ragpress.vectors import VectorCache
 from repository_maker import artifact_bytes, build, failing, make_repository, write_source
 from tiny_builds import NAME, cached, clean_build, command, embedded, settings, text, tiny_model, tiny_repository
 
+pytestmark = pytest.mark.usefixtures("one_core")
+
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -6,11 +6,15 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from gguf_maker import write_nomic
-from repository_maker import artifact_bytes, build, make_repository, run
+from repository_maker import artifact_bytes, build, environment, make_repository, run
 
 NAME = "nomic-embed-text-v2-moe"
 
@@ -68,3 +72,25 @@ def command(root: Path, *arguments: str, status: int = 0, **extra: str) -> str:
     assert done.returncode == status, printed
     assert "Traceback" not in printed, printed
     return printed
+
+
+def start(root: Path, **extra: str) -> subprocess.Popen[str]:
+    """A build in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "doit"],
+        cwd=root,
+        env=environment(**extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def waited(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits for it, and fails where it does not come."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -80,7 +80,11 @@ def keep_choice(repository: Repository, file: ModelFile) -> None:
 def _write(repository: Repository, choice: Choice) -> None:
     data = msgspec.json.format(msgspec.json.encode(choice), indent=1) + b"\n"
     path = repository.build / "model.json"
-    if not path.is_file() or path.read_bytes() != data:
+    try:
+        stands = path.read_bytes() == data
+    except OSError:
+        stands = False  # missing, or another user's who lets nobody read it
+    if not stands:
         replace_file(path, data)
 
 

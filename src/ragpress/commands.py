@@ -105,7 +105,8 @@ def _write_report(path: Path, reports: dict[str, FileReport]) -> None:
     try:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(reports), indent=1) + b"\n")
     except OSError as error:
-        raise BuildError("disk", f"the report {path.name} cannot be written: {error.strerror}") from None
+        reason = f"the report {path.name} cannot be written: {error.strerror}; make room or allow it"
+        raise BuildError("disk", reason) from None
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[tuple[str, Path]], dict[str, FileReport]]:

@@ -47,7 +47,7 @@ def write_lock(root: Path, name: str, locked: Locked) -> None:
     try:
         write_whole(root / LOCK_NAME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
     except OSError as error:
-        raise ModelError("disk", f"{LOCK_NAME} cannot be written: {error.strerror}") from None
+        raise ModelError("disk", f"{LOCK_NAME} cannot be written: {error.strerror}; make room or allow it") from None
 
 
 def check_lock(root: Path, name: str, found: Locked) -> None:

@@ -83,12 +83,18 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cache_folder() -> Path:
-    """Where models made here and remembered hashes are kept: RAGPRESS_CACHE, else the user's cache."""
+    """Where models made here and remembered hashes are kept: RAGPRESS_CACHE, else the user's cache.
+
+    Raises ModelError for a user without a home, such as a bare number in a container.
+    """
     chosen = os.environ.get("RAGPRESS_CACHE")
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "ragpress"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "ragpress"
+    except RuntimeError:
+        raise ModelError("model", "this user has no home for the models' cache; set RAGPRESS_CACHE") from None
 
 
 def known_model(name: str) -> Model:
@@ -221,7 +227,7 @@ def _on_this_machine(config: Config, root: Path, model: Model) -> Path | None:
 
 def _local_path(config: Config, root: Path) -> Path:
     path = root / Path(config.model_path).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 (Path.is_file raises where a folder above may not be entered)
         raise ModelError("model", f"model_path = {config.model_path!r}: there is no such file; correct or remove it")
     return path
 
@@ -265,7 +271,7 @@ def _starter_file() -> Path:
     from ragpress.starter import FILE_NAME, SHA256, make_starter
 
     path = cache_folder() / FILE_NAME
-    if path.is_file() and _model_file(KNOWN["multilingual-e5-small"], path, 0).sha256 == SHA256:
+    if os.path.isfile(path) and _model_file(KNOWN["multilingual-e5-small"], path, 0).sha256 == SHA256:  # noqa: PTH113
         return path
     return make_starter(cache_folder())
 
@@ -283,7 +289,8 @@ def _model_file(model: Model, path: Path, dimensions: int) -> ModelFile:
     try:
         sha256, size = remembered_sha256(path, cache_folder()), path.stat().st_size
     except OSError as error:
-        raise ModelError("model", f"the model file {path.name} cannot be read: {error.strerror}") from None
+        reason = f"the model file {path.name} cannot be read: {error.strerror}; check its rights"
+        raise ModelError("model", reason) from None
     return ModelFile(model=model, path=path, sha256=sha256, size=size, dimensions=dimensions)
 
 

@@ -98,7 +98,8 @@ def _is_same(before: os.stat_result, folder: Path) -> bool:
 def standing(folder: Path) -> Path:
     """Where the artifact of this name is: beside, for a moment, where the system cannot exchange two folders."""
     aside = folder.with_name(f"{folder.name}.old")
-    return aside if not folder.exists() and (aside / INDEX).exists() else folder
+    # Not Path.exists, which raises where a folder above may not be entered: then reading says so.
+    return aside if not os.path.exists(folder) and os.path.exists(aside / INDEX) else folder  # noqa: PTH110
 
 
 def _open(folder: Path, whole: bool) -> Opened:

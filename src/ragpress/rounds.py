@@ -21,7 +21,7 @@ from ragpress.captions.making import make_captions
 from ragpress.captions.store import NAME
 from ragpress.compiler import read_source
 from ragpress.convert import convert
-from ragpress.errors import BuildError, SourceError
+from ragpress.errors import BuildError, ModelError, SourceError
 from ragpress.jobs import Failure, Job, Outcome
 from ragpress.readers import CONVERTIBLE, suffix_of
 from ragpress.repository import under_ci
@@ -63,12 +63,15 @@ def compile_jobs(
 
 
 def _compiled(jobs: Sequence[Job], converted: Path, compare: Compare | None, count: Count | None) -> Iterator[Done]:
-    """All outcomes in order, those of files that cannot be converted among them."""
+    """All outcomes in order, those of files that cannot be converted among them. Raises ModelError."""
     ready = _converted(jobs, converted)
     whole = [job for job in ready if isinstance(job, Job)]
     with closing(compile_sources(whole, compare=compare, count=count)) as outcomes:
         for job, made in zip(jobs, ready, strict=True):
-            yield job, made if isinstance(made, Failure) else next(outcomes)
+            outcome = made if isinstance(made, Failure) else next(outcomes)
+            if isinstance(outcome, Failure) and outcome.code == "model":
+                raise ModelError(outcome.code, outcome.text)  # no source's fault, and the same for each
+            yield job, outcome
 
 
 def _converted(jobs: Sequence[Job], folder: Path) -> list[Job | Failure]:
@@ -84,7 +87,7 @@ def _converted(jobs: Sequence[Job], folder: Path) -> list[Job | Failure]:
             return Failure(found.code, found.text, job.source, lasting=isinstance(error, SourceError))
         return msgspec.structs.replace(job, converted=str(made))
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         return list(threads.map(make, jobs))
 
 

@@ -93,7 +93,8 @@ def make_starter(folder: Path) -> Path:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise ModelError("disk", f"the offline model cannot be made in {folder.name}/: {error.strerror}") from None
+        reason = f"the offline model cannot be made in {folder.name}/: {error.strerror}"
+        raise ModelError("disk", f"{reason}; make room, or set RAGPRESS_CACHE to another folder") from None
     return target
 
 

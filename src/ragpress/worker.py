@@ -45,13 +45,14 @@ _PAIRS = 64  # compared at a time: an interruption waits for no more
 def compile_sources(
     jobs: Sequence[Job], processes: int | None = None, compare: Compare | None = None, count: Count | None = None
 ) -> Generator[Outcome]:
-    """The outcome of each job, in order, from up to `processes` workers (one a core when not given).
+    """The outcome of each job, in order, from up to `processes` workers.
 
-    `compare` answers what the workers ask for the strategy `semantic`, `count` what they ask for jobs without a
-    tokenizer; both are called from several threads. What they raise ends the whole.
+    Without a number there are as many as cores that this process may use. `compare` answers what the workers ask for
+    the strategy `semantic`, `count` what they ask for jobs without a tokenizer; both are called from several threads.
+    What they raise ends the whole.
     """
     stopped = threading.Event()
-    number = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
+    number = max(1, min(processes or len(os.sched_getaffinity(0)), len(jobs)))
     workers = [_Worker() for _ in range(number)]
     free = list(workers)  # list.pop and append are atomic; there are as many threads as workers
 
