@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from ragpress.config import Config
@@ -44,6 +46,13 @@ def artifact_choice(repository: Repository) -> Choice | None:
         return msgspec.json.decode((repository.artifact / "index.json").read_bytes(), type=_Index).model
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def own_file(repository: Repository) -> Path | None:
+    """The file that the settings name by `model_path`, if the artifact in the build folder is of its model."""
+    config, used = repository.config, artifact_choice(repository)
+    own = config.model_path and used is not None and used.name == config.model
+    return repository.root / Path(config.model_path).expanduser() if own else None
 
 
 def sticky_name(repository: Repository) -> str | None:

@@ -173,7 +173,7 @@ def search(options: argparse.Namespace) -> int:
     """Ranked hits for a person, or as JSON."""
     from ragpress.knowledge_base import KnowledgeBase
 
-    with KnowledgeBase.open(options.artifact, model_path=options.model) as base:
+    with KnowledgeBase.open(options.artifact, model_path=_model_file(options)) as base:
         hits = base.search(
             options.question,
             options.k,
@@ -190,6 +190,18 @@ def search(options: argparse.Namespace) -> int:
     else:
         print("\n\n".join(_shown(number, hit) for number, hit in enumerate(hits, 1)))
     return 0
+
+
+def _model_file(options: argparse.Namespace) -> Path | None:
+    """What `--model` says, else the settings where the artifact is that of the repository in the working folder."""
+    if options.model is not None or not Path("pyproject.toml").is_file():
+        given: Path | None = options.model
+        return given
+    from ragpress.choice import own_file
+    from ragpress.repository import open_repository
+
+    repository = open_repository(Path.cwd())
+    return own_file(repository) if options.artifact.resolve() == repository.artifact.resolve() else None
 
 
 def _around(hit: Hit) -> dict[str, object]:
@@ -228,7 +240,7 @@ def evaluate(options: argparse.Namespace) -> int:
     cases = read_cases(options.cases, say, str(options.cases))
     if options.sweep:
         return _sweep(options, cases)
-    _, results = evaluate_artifact(options.artifact, cases, say, options.model)
+    _, results = evaluate_artifact(options.artifact, cases, say, _model_file(options))
     if options.json:
         print(to_json(results))
     else:

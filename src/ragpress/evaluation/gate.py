@@ -10,7 +10,7 @@ import msgspec
 
 from ragpress.build import say
 from ragpress.changes.showing import plural
-from ragpress.choice import artifact_choice
+from ragpress.choice import own_file
 from ragpress.config import Config
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
@@ -110,9 +110,7 @@ def evaluate_repository(repository: Repository, tell: Say = say) -> tuple[str, t
     """The model's name, and the results of the repository's own questions against its artifact. Raises BuildError."""
     config = repository.config
     cases = read_cases(repository.golden / QUESTIONS, tell, f"{config.golden}/{QUESTIONS}")
-    used = artifact_choice(repository)
-    own = repository.root / config.model_path if config.model_path and used and used.name == config.model else None
-    return evaluate_artifact(repository.artifact, cases, tell, own)
+    return evaluate_artifact(repository.artifact, cases, tell, own_file(repository))
 
 
 # -- comparing -------------------------------------------------------------------------------------------------------
