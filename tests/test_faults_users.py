@@ -164,3 +164,18 @@ def test_a_model_that_may_not_be_read_is_one_line(built: Path, tmp_path: Path) -
     (root / "pyproject.toml").write_text(settings(model=model), encoding="utf-8")
     given_away([model])
     assert f"llama.cpp cannot load {model.name}: " in only_error(run(root, "doit"))
+
+
+def test_an_artifact_of_another_user_is_replaced_and_what_is_left_of_it_is_named(
+    built: Path, tmp_path: Path, edited: dict[str, bytes]
+) -> None:
+    root = Path(shutil.copytree(built, tmp_path / "repo"))
+    write_source(root, "1.md", text(9))
+    given_away([root / "build" / "kb"])
+    assert run(root, "doit").returncode == 0
+    assert artifact_bytes(root) == edited
+    write_source(root, "2.md", text(10))
+    assert "kb.new/, left over from an earlier build, cannot be removed" in only_error(run(root, "doit"))
+    assert artifact_bytes(root) == edited
+    shutil.rmtree(root / "build" / "kb.new")
+    assert run(root, "doit").returncode == 0

@@ -24,11 +24,16 @@ def recover(target: Path) -> None:
     try:
         if aside.exists() and not target.exists():
             aside.rename(target)
-        for left in (aside, staging_folder(target)):
-            if left.exists():
-                shutil.rmtree(left)
     except OSError as error:
         raise disk_error(target, error) from None
+    for left in (aside, staging_folder(target)):
+        try:
+            if left.exists():
+                shutil.rmtree(left)
+        except OSError as error:  # such as the artifact that another user built
+            reason = error.strerror or str(error)
+            told = f"{left.name}/, left over from an earlier build, cannot be removed: {reason}; remove it by hand"
+            raise BuildError("disk", told) from None
 
 
 def staging_folder(target: Path) -> Path:
