@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 
 from ragpress.text import fold, normalize
+from ragpress.text.normalization import _UNSTABLE, _composed
 
 ZWNJ = "\u200c"
 
@@ -89,6 +90,26 @@ def test_normalizing_twice_changes_nothing_and_gives_nfc() -> None:
         assert normalize(once) == once
         assert unicodedata.is_normalized("NFC", once)
         assert not set(once) & set("كيىـ\u200f\ufefb\ufdfa\ufdfc")
+
+
+def test_only_stable_code_points_are_passed_over_in_composing() -> None:
+    """UAX 15, 9.1: of combining class 0, the same in NFC, and never the second of a composed pair."""
+    every = [chr(number) for number in range(0x110000)]
+    parts = [unicodedata.decomposition(sign).split() for sign in every]
+    seconds = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}
+    seconds.update(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))))  # of Hangul syllables
+    stable = [sign for sign in every if not _UNSTABLE.match(sign)]
+    assert len(stable) > 2000
+    for sign in stable:
+        assert not unicodedata.combining(sign) and unicodedata.is_normalized("NFC", sign) and sign not in seconds
+
+
+def test_texts_are_composed_as_a_whole_would_be() -> None:
+    chance = random.Random(7)
+    signs = "йиё \u0301\u0306\u0308\u0323ا\u0653\u0654\u064eه\u0655Ao\u030a\u212b\u0915\u09c7\u09be\u1100\u1161가\n—№"
+    for _ in range(5000):
+        text = "".join(chance.choices(signs, k=chance.randint(1, 30)))
+        assert _composed(text) == unicodedata.normalize("NFC", text)
 
 
 def test_letters_and_digits_never_get_lost() -> None:

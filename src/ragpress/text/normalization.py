@@ -31,7 +31,16 @@ def _letters_of_forms() -> dict[str, str]:
 _FORMS = _letters_of_forms()
 _PHRASES = "\ufdfa\ufdfb\ufdfc"  # signs that stand for words of their own, the rial sign among them
 _HALVES = "\ud800-\udfff"  # of a surrogate pair: no character alone, and no file could hold them
-_FOREIGN = re.compile(f"(?<!\\S){TATWEEL}+(?!\\S)|[{TATWEEL}{_UNREAD}{_HALVES}{''.join(_FORMS)}]")
+_FOREIGN = re.compile(f"[{TATWEEL}{_UNREAD}{_HALVES}{''.join(_FORMS)}]")
+_TATWEELS = re.compile(f"{TATWEEL}+")
+
+# Stable code points (Unicode Standard Annex 15, 9.1) of the scripts at hand: NFC leaves them as they are, and nothing
+# that stands before one changes it. So NFC has to look only at all others, each with the stable one right before it.
+_STABLE = (
+    "\0-\u02ff\u0400-\u0482\u048a-\u052f\u0600-\u060f\u061b-\u064a\u0660-\u066f\u0671-\u06d5\u06ee-\u06ff"
+    "\u1e00-\u1eff\u2002-\u206f\u20a0-\u20bf\u2116\u2190-\u22ff\u2500-\u27bf"
+)
+_UNSTABLE = re.compile(f"[^{_STABLE}](?:[{_STABLE}]{{0,8}}[^{_STABLE}])*+")  # those near each other in one piece
 
 _DOUBLED = re.compile(f"{ZWNJ}{{2,}}")
 # A non-joiner separates two letters, so beside a space, a stop or a bracket's inner side it is a slip. It stays
@@ -39,7 +48,9 @@ _DOUBLED = re.compile(f"{ZWNJ}{{2,}}")
 # end of an Indic word, where it shapes the last consonant.
 _BEFORE_IT = r"\s.,:;!?…،؛؟«“‘(\[{/|–—\-"
 _BEHIND_IT = r"\s.,:;!?…،؛؟»”’)\]}/|–—\-\"'"
-_STRAY = re.compile(f"(?:\\A|(?<=[{_BEFORE_IT}])){ZWNJ}|(?<![\u0900-\u0dff]){ZWNJ}(?=[{_BEHIND_IT}]|\\Z)")
+_STRAY = re.compile(
+    f"{ZWNJ}(?:(?<=\\A{ZWNJ})|(?<=[{_BEFORE_IT}]{ZWNJ})|(?<![\u0900-\u0dff]{ZWNJ})(?=[{_BEHIND_IT}]|\\Z))"
+)
 
 
 def normalize(text: str) -> str:
@@ -55,7 +66,7 @@ def normalize(text: str) -> str:
     if text.isascii():
         return text
     text = _FOREIGN.sub(_replacement, text)
-    text = unicodedata.normalize("NFC", text)
+    text = _composed(text)
     # After the composition, so that Arabic yeh with hamza above has become the one letter that Persian has, too.
     text = text.replace("\u064a", "\u06cc").replace("\u0649", "\u06cc").replace("\u0643", "\u06a9")
     if ZWNJ in text:
@@ -63,19 +74,30 @@ def normalize(text: str) -> str:
     return text
 
 
+def _composed(text: str) -> str:
+    """The text in NFC."""
+    pieces: list[str] = []
+    done = 0
+    for found in _UNSTABLE.finditer(text):
+        start = max(found.start() - 1, 0)
+        pieces += text[done:start], unicodedata.normalize("NFC", text[start : found.end()])
+        done = found.end()
+    return "".join((*pieces, text[done:])) if done else text
+
+
 def _replacement(found: re.Match[str]) -> str:
-    piece = found[0]
-    before, behind = (
-        found.string[max(found.start() - 1, 0) : found.start()],
-        found.string[found.end() : found.end() + 1],
-    )
-    if piece[0] == TATWEEL:
-        return "" if before.strip() or behind.strip() else "–"
-    if "\ud800" <= piece <= "\udfff":
+    sign, text, start = found[0], found.string, found.start()
+    before = text[max(start - 1, 0) : start]
+    if sign == TATWEEL:
+        if before == TATWEEL:
+            return ""  # the first one of a row stands for all
+        end = start + len(_TATWEELS.match(text, start)[0])  # type: ignore[index]  # there is one at least
+        return "" if before.strip() or text[end : end + 1].strip() else "–"
+    if "\ud800" <= sign <= "\udfff":
         return "\ufffd"
-    letters = _FORMS.get(piece, "")
-    if piece in _PHRASES:
-        return " " * before.isalnum() + letters + " " * behind.isalnum()
+    letters = _FORMS.get(sign, "")
+    if sign in _PHRASES:
+        return " " * before.isalnum() + letters + " " * text[start + 1 : start + 2].isalnum()
     return letters
 
 
