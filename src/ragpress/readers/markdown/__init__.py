@@ -21,12 +21,14 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
     Raises SourceError: bad-encoding, front-matter, empty-source (no visible text at all).
     """
     decoded = decode(data, source)
-    lines = normalize(decoded.text).split("\n")
-    front = read_front_matter(lines, source)
-    blocks, comments, silent = read_blocks("\n".join(lines[front.lines :]), pictures=config.captions != "off")
+    text = normalize(decoded.text)
+    front = read_front_matter(text, source)
+    body = "\n".join(text.split("\n")[front.lines :]) if front.lines else text
+    blocks, comments, silent = read_blocks(body, pictures=config.captions != "off")
     if not blocks:
         raise _empty(front.lines, comments, source)
-    blocks = [block._replace(start=block.start + front.lines, end=block.end + front.lines) for block in blocks]
+    if front.lines:
+        blocks = [block._replace(start=block.start + front.lines, end=block.end + front.lines) for block in blocks]
     blocks, pictures = _taken_in(blocks)
     title = _title(front.values) or next((block.text for block in blocks if block.level == 1 and block.text), "")
     name = _title(front.values) or normalize(PurePosixPath(source).stem)
@@ -53,7 +55,7 @@ def _taken_in(blocks: Sequence[Block]) -> tuple[list[Block], tuple[Picture, ...]
     found: dict[str, Picture] = {}
     named = []
     for block in blocks:
-        picture = embedded(block.picture)
+        picture = embedded(block.picture) if block.picture else None
         if picture is not None:
             found[picture.sha256] = picture
             block = block._replace(picture=picture.sha256)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ragpress.readers.markdown.markup import visible
-from ragpress.readers.markdown.pictures import images
+from ragpress.readers.markdown.markup import is_visible, visible
+from ragpress.readers.markdown.parsing import Plain, parser, top_level
+from ragpress.readers.markdown.pictures import images, may_show
 from ragpress.records import UnitKind
 
 _DEFINITION = re.compile(r"\s*\[(?P<note>\^)?[^\]]*\]:\s*(?P<target>\S*)")
 _TARGET = re.compile(r"[/#.:<@%]")
 _TICKS = re.compile(r"`{3,}")
 _LONGEST_HEADING = 2000  # of a longer one the inline markup stays: parsing it may take time in its square
+_INLINE = re.compile(r"[\\`*_\[\]!<&\n]")  # what any inline markup has one of
 _BLANK = re.compile(r"\n\s*\n")
 _CODE = ("fence", "code_block")
 
@@ -65,27 +65,17 @@ def read_blocks(text: str, *, pictures: bool = False) -> Body:
     are none; but a footnote is, and a line that only looks like a definition (`[Phone]: 8-800-000`).
     """
     env: dict[str, Any] = {}
-    tokens = _parser().parse(text, env)
     reader = _Reader(text.split("\n"), env)
-    for group in _top_level(tokens):
-        reader.add(group)
-        reader.add_pictures(group, keep=pictures)
+    for found in list(top_level(text, env)):  # all at first: what a link's definition says holds above it, too
+        if isinstance(found, Plain):
+            reader.add_plain(found)
+            if may_show(found.text):
+                reader.add_pictures(map(_inline, found.contents()), reader.place(found), keep=pictures)
+        else:
+            reader.add(found)
+            reader.add_pictures(found, found[0].map or (0, 0), keep=pictures)
     reader.add_definitions()
     return Body(sorted(reader.blocks, key=lambda block: block.start), reader.comments, reader.silent_pictures)
-
-
-@cache
-def _parser() -> MarkdownIt:
-    # Inline markup stays as written, so only headings are parsed for it: that is most of the time saved.
-    return MarkdownIt("commonmark").enable("table").disable("inline")
-
-
-def _top_level(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    begin = 0
-    for number, token in enumerate(tokens):
-        if token.level == 0 and token.nesting <= 0:
-            yield tokens[begin : number + 1]
-            begin = number + 1
 
 
 class _Reader:
@@ -112,22 +102,49 @@ class _Reader:
             self._add_table(start, end)
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             items = {inner.map[0] for inner in group if inner.type == "list_item_open" and inner.map}
-            self._add_text("list", group, start, end, items)
+            self._add_text("list", start, end, items, _leaves(group), _code(group))
         elif token.type == "html_block":
             self._add_html(start, end)
         else:
-            self._add_text("paragraph", group, start, end, _leaves(group) if token.type == "blockquote_open" else set())
+            leaves = _leaves(group)
+            items = leaves if token.type == "blockquote_open" else set()
+            self._add_text("paragraph", start, end, items, leaves, _code(group))
 
-    def add_pictures(self, group: Sequence[Token], *, keep: bool) -> None:
-        for image in images(group, _parser(), self._env, all_=keep):
+    def add_plain(self, plain: Plain) -> None:
+        """The same as `add` for what needed no parser."""
+        kind, source, start, end, level = plain
+        if kind == "heading":
+            self.blocks.append(Block("heading", self._heading(source, start, end), start, end, level=level))
+        elif not is_visible(source):
+            cuts = range(start, end) if kind == "list" else (start,)
+            self._add_text(kind, start, end, cuts if kind == "list" else (), cuts, {})
+        else:
+            # None of its lines is blank or begins with white space, so that nothing moves but their ends.
+            lines = [line.rstrip() for line in source.split("\n")]
+            breaks = tuple(_offsets(lines)) if kind == "list" else ()
+            self.blocks.append(Block(kind, "\n".join(lines), start, end, breaks=breaks))
+
+    def add_pictures(self, tokens: Iterable[Token], place: Sequence[int], *, keep: bool) -> None:
+        for image in images(tokens, parser(), self._env, all_=keep):
             self.silent_pictures += not image.alternative.strip()
-            if keep and (place := group[0].map):
+            if keep:
                 self.blocks.append(Block("image_caption", "", place[0], place[1], picture=image.address))
+
+    def place(self, plain: Plain) -> tuple[int, int]:
+        """The lines of a block as the parser tells them: a list with the blank ones behind it."""
+        end = plain.end
+        if plain.kind == "list":
+            while end < len(self._lines) and not self._lines[end].strip(" \t"):
+                end += 1
+            end -= plain.end < end == len(self._lines)  # what is behind the last line end is no line
+        return plain.start, end
 
     def add_definitions(self) -> None:
         """What CommonMark takes for a link's definition, though a reader would miss it."""
-        covered = {number for block in self.blocks for number in range(block.start, block.end)}
         known = [*self._env.get("references", {}).values(), *self._env.get("duplicate_refs", [])]
+        if not known:
+            return
+        covered = {number for block in self.blocks for number in range(block.start, block.end)}
         for definition in known:
             start, end = definition["map"]
             found = _DEFINITION.match(self._lines[start])
@@ -150,8 +167,10 @@ class _Reader:
     def _heading(self, source: str, start: int, end: int) -> str:
         if len(source) > _LONGEST_HEADING:
             return " ".join(self._clean(start, end, one_line=True).lstrip("# ").split())
+        if not _INLINE.search(source):
+            return " ".join(source.split())
         tokens: list[Token] = []
-        _parser().inline.parse(source, _parser(), self._env, tokens)
+        parser().inline.parse(source, parser(), self._env, tokens)
         parts = []
         for token in tokens:
             if token.type == "html_inline":
@@ -162,10 +181,20 @@ class _Reader:
                 parts.append(" " if token.type in ("softbreak", "hardbreak") else token.content)
         return " ".join("".join(parts).split())
 
-    def _add_text(self, kind: UnitKind, group: Sequence[Token], start: int, end: int, items: set[int]) -> None:
-        """A paragraph, list or quotation, cleaned leaf by leaf, with breaks at the lines in `items`."""
-        code = {inner.map[0]: inner.map[1] for inner in group if inner.type in _CODE and inner.map}
-        edges = sorted(cut for cut in {start, *items, *_leaves(group), *code.values()} if start <= cut < end)
+    def _add_text(
+        self,
+        kind: UnitKind,
+        start: int,
+        end: int,
+        items: Iterable[int],
+        leaves: Iterable[int],
+        code: Mapping[int, int],
+    ) -> None:
+        """A paragraph, list or quotation, cleaned leaf by leaf, with breaks at the lines in `items`.
+
+        `leaves` are the first lines of blocks that hold text; `code` those of code, with the lines that it ends at.
+        """
+        edges = sorted(cut for cut in {start, *items, *leaves, *code.values()} if start <= cut < end)
         pieces: list[str] = []
         breaks = []
         length = 0
@@ -228,6 +257,15 @@ class _Reader:
 def _leaves(group: Sequence[Token]) -> set[int]:
     """The first lines of the blocks in a container that hold text themselves."""
     return {token.map[0] for token in group if token.map and (token.nesting == 0 or token.type == "paragraph_open")}
+
+
+def _code(group: Sequence[Token]) -> dict[int, int]:
+    """The first lines of the blocks of code in a container, and the lines that they end at."""
+    return {token.map[0]: token.map[1] for token in group if token.type in _CODE and token.map}
+
+
+def _inline(content: str) -> Token:
+    return Token("inline", "", 0, content=content)
 
 
 def _offsets(lines: Sequence[str]) -> list[int]:

@@ -24,7 +24,7 @@ class FrontMatter(NamedTuple):
     messages: tuple[Message, ...] = ()
 
 
-def read_front_matter(lines: list[str], source: str) -> FrontMatter:
+def read_front_matter(text: str, source: str) -> FrontMatter:
     """The front matter of a file, or nothing where it begins with none.
 
     It stands between a first line `---` and the next line `---` or `...`, and is a YAML mapping. Anything else is
@@ -33,6 +33,9 @@ def read_front_matter(lines: list[str], source: str) -> FrontMatter:
     Raises SourceError (front-matter) for a block of `key: value` lines that is not valid YAML or too large.
     """
     nothing = FrontMatter({}, 0)
+    if not text.startswith("---"):
+        return nothing
+    lines = text.split("\n")
     if lines[0].rstrip() != "---" or len(lines) < 2 or not lines[1].strip():
         return nothing
     ends = (number for number, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "..."))

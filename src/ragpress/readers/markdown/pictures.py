@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -29,7 +29,12 @@ class Image(NamedTuple):
     alternative: str
 
 
-def images(group: Sequence[Token], parser: MarkdownIt, env: dict[str, Any], *, all_: bool) -> Iterator[Image]:
+def may_show(text: str) -> bool:
+    """Whether inline text may hold a picture."""
+    return "![" in text or ("<" in text and "<img" in text.lower())
+
+
+def images(group: Iterable[Token], parser: MarkdownIt, env: dict[str, Any], *, all_: bool) -> Iterator[Image]:
     """The pictures in a block's tokens, in order. Without `all_` those in very long texts are passed over."""
     for token in group:
         text = token.content
@@ -37,7 +42,7 @@ def images(group: Sequence[Token], parser: MarkdownIt, env: dict[str, Any], *, a
             continue
         if token.type == "html_block":
             yield from _tags(text)
-        elif token.type == "inline" and ("![" in text or "<img" in text.lower()):
+        elif token.type == "inline" and may_show(text):
             found: list[Token] = []
             parser.inline.parse(text, parser, env, found)
             for piece in found:

@@ -99,7 +99,7 @@ def _sections(blocks: Iterable[Block], name: str, excluded: set[str]) -> Iterato
         if block.level in (1, 2):
             if section.blocks():
                 yield section
-            named_out = _comparable(block.text) in excluded
+            named_out = bool(excluded) and _comparable(block.text) in excluded
             h1_excluded = named_out if block.level == 1 else h1_excluded
             mark, words = path[-1] if path else (1, name)
             section = _Section(
