@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from invariants import check_chunks
@@ -122,6 +123,40 @@ def test_every_document_keeps_the_rules(seed: int, count: Callable[[str], int]) 
     assert chunk_document(document, config, count) == (chunks, messages)
 
 
+class Adding:
+    """The words of `letters`, which add up, and it says so. Notes what it is asked."""
+
+    adds_up = True
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, text: str) -> int:
+        self.asked += len(text)
+        return letters(text)
+
+
+@pytest.mark.parametrize("seed", range(80, 120))
+def test_counts_that_add_up_give_the_same_chunks(seed: int) -> None:
+    make = Maker(seed)
+    document = make.document()
+    limit = make.random.choice([32, 64, 128, 384])
+    config = Config(max_tokens=limit, min_tokens=make.random.choice([0, 8, 24]), overlap_sentences=seed % 3)
+    assert chunk_document(document, config, Adding()) == chunk_document(document, config, letters)
+
+
+def test_where_counts_add_up_a_paragraph_is_counted_once() -> None:
+    paragraphs = [Unit(kind="paragraph", text="слово " * 15, locator=Locator("L", 1, 1)) for _ in range(30)]
+    units = [
+        msgspec.structs.replace(unit, text=f"{unit.text}{number}.", section_number=number // 5, breadcrumb="## Раздел")
+        for number, unit in enumerate(paragraphs)
+    ]
+    count = Adding()
+    chunks, _ = chunk_document(Document(source="a.md", units=tuple(units)), Config(max_tokens=96), count)
+    assert 6 < len(chunks) < 30
+    assert count.asked < 1.1 * sum(len(unit.text) for unit in units)
+
+
 @pytest.fixture(scope="module")
 def tokens() -> TokenCounter:
     config = Config(offline_model="multilingual-e5-small")
@@ -133,5 +168,7 @@ def test_every_document_keeps_the_rules_by_the_model_s_own_tokens(seed: int, tok
     make = Maker(seed)
     document = make.document()
     limit = make.random.choice([32, 64, 384, 512])
-    chunks, _ = chunk_document(document, Config(max_tokens=limit, min_tokens=24), tokens)
+    config = Config(max_tokens=limit, min_tokens=24)
+    chunks, messages = chunk_document(document, config, tokens)
     check_chunks(document, chunks, limit, tokens.exact)
+    assert tokens.adds_up and (chunks, messages) == chunk_document(document, config, tokens.exact)

@@ -83,6 +83,8 @@ class TokenCounter:
         stamp = status.st_mtime_ns, status.st_size
         self._weights, self._words = _words_of(weights) if weights else _vocabulary(path, stamp)
         self._prefix = prefix
+        self.adds_up = self._words is not None
+        """Whether no token crosses white space: beside the overhead, the counts of parts add up to that of a whole."""
         self.overhead = self._weights.count(prefix, special=True)
         """Tokens of the prefix and the special ones, without any text."""
 

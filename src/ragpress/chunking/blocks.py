@@ -29,12 +29,13 @@ def whole(block: Block, size: int, budget: Budget) -> Part:
     """A block as one part."""
     first, last = block.units[0], block.units[-1]
     bodies = _bodies(block.units)
+    alone = first is last
     return Part(
-        own=PARAGRAPHS.join(unit.text for unit in block.units),
+        own=first.text if alone else budget.joined([unit.text for unit in block.units], PARAGRAPHS),
         size=size,
         section=bodies[0].section,
         headings=common_path([unit.headings for unit in bodies]),
-        locator=first.locator.to(last.locator),
+        locator=first.locator if alone else first.locator.to(last.locator),
         above=above(first, block.lines, budget),
         tail=last.text if last.kind == "paragraph" else "",
     )
@@ -56,7 +57,7 @@ def pieces(block: Block, sizes: Sequence[int], budget: Budget, seams: Sequence[i
 
 
 def _bodies(units: Sequence[Unit]) -> Sequence[Unit]:
-    return [unit for unit in units if unit.kind != "heading"] or units[:1]
+    return units if len(units) == 1 else [unit for unit in units if unit.kind != "heading"] or units[:1]
 
 
 class _LongBlock:

@@ -57,10 +57,10 @@ def merged(parts: Sequence[Part], budget: Budget) -> list[Part]:
             if after is not None and not _fit(part, after, budget):
                 after = None
             if after is not None and (before is None or _closer(part, after, before)):
-                rest[-1] = _joined(part, after)
+                rest[-1] = _joined(part, after, budget)
                 continue
             if before is not None:
-                done[-1] = _joined(before, part)
+                done[-1] = _joined(before, part, budget)
                 continue
         done.append(part)
     return done
@@ -74,9 +74,9 @@ def _closer(part: Part, after: Part, before: Part) -> bool:
     return (after.headings != part.headings, after.size) <= (before.headings != part.headings, before.size)
 
 
-def _joined(one: Part, two: Part) -> Part:
+def _joined(one: Part, two: Part, budget: Budget) -> Part:
     return one._replace(
-        own=one.own + two.joint + two.own,
+        own=budget.joined((one.own, two.own), two.joint),
         size=one.size + two.size,
         headings=common_path((one.headings, two.headings)),
         locator=one.locator.to(two.locator),
@@ -86,6 +86,8 @@ def _joined(one: Part, two: Part) -> Part:
 
 def common_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """The headings that all paths begin with."""
+    if all(path == paths[0] for path in paths):
+        return paths[0]
     same = takewhile(lambda step: len(set(step)) == 1, zip(*paths, strict=False))
     return tuple(step[0] for step in same)
 
@@ -101,6 +103,6 @@ def drafts(parts: Sequence[Part], content_type: ContentType, budget: Budget) -> 
             before = parts[number - 1]
             tail = overlap(before.tail, before.own, budget.room - budget.size(part.above) - part.size, budget)
             context += tail + part.joint if tail else ""
-        tokens = budget.count(context + part.own)
+        tokens = budget.tokens(context, part.own)
         made.append(Draft(content_type, part.section, part.headings, part.locator, context, part.own, tokens))
     return made

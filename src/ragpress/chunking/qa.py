@@ -14,7 +14,7 @@ import msgspec
 from ragpress.chunking.qa_rows import pairs_in
 from ragpress.config import Config
 from ragpress.records import Locator, Unit
-from ragpress.text.questions import Mark, Role, answer_within, is_asking, mark_of
+from ragpress.text.questions import Mark, Role, answer_within, has_label, is_asking, mark_of
 
 _QUESTION_LINES = 12  # that a marked question may go on to before its answer
 _QUESTION_CHARS = 2000
@@ -33,6 +33,8 @@ def find_pairs(units: Sequence[Unit], config: Config) -> tuple[Unit, ...]:
     question or heading; `repeat` reaches to the answer. Labels are kept, and so is every other word.
     """
     units = [found for unit in units for found in pairs_in(unit)]
+    if not any(_has_label(unit) for unit in units):
+        return tuple(units)
     lines = _lines(units)
     pairs = list(_pairs(units, lines, config.max_tokens * _CHARS_A_TOKEN))
     return tuple(_replaced(units, lines, pairs)) if pairs else tuple(units)
@@ -64,10 +66,23 @@ class _Pair(NamedTuple):
     end: int
 
 
+def _has_label(unit: Unit) -> bool:
+    """Whether a line of it may be a question's or an answer's by its label. A pair needs a line that is."""
+    return (
+        has_label(unit.text)
+        if unit.kind == "heading"
+        else _is_prose(unit) and any(map(has_label, unit.text.split("\n")))
+    )
+
+
+def _is_prose(unit: Unit) -> bool:
+    return unit.kind in ("paragraph", "list") or (unit.kind == "table_row" and not unit.breaks)
+
+
 def _lines(units: Sequence[Unit]) -> list[_Line]:
     found = []
     for number, unit in enumerate(units):
-        if unit.kind not in ("paragraph", "list") and not (unit.kind == "table_row" and not unit.breaks):
+        if not _is_prose(unit):
             mark = mark_of(unit.text) if unit.kind == "heading" else None
             found.append(_Line(number, 0, len(unit.text), unit.text, False, mark))
             continue

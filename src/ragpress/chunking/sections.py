@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ragpress.chunking.blocks import Block, pieces, whole
 from ragpress.chunking.budget import Budget
-from ragpress.chunking.context import above, open_headings
+from ragpress.chunking.context import open_headings
 from ragpress.chunking.parts import Draft, Part, drafts, merged
 from ragpress.records import ContentType, Unit
 
@@ -101,8 +101,10 @@ def _lines_above(lines: tuple[str, ...], units: Sequence[Unit]) -> tuple[str, ..
 def _parts(block: Block, budget: Budget, seams: Mapping[Unit, Sequence[int]]) -> Iterator[Part]:
     """The block as one part if it fits, else in pieces that do."""
     sizes = [budget.size(unit.text) for unit in block.units]
-    cuts = seams.get(block.units[-1], ())
-    if not cuts and sum(sizes) + budget.size(above(block.units[0], block.lines, budget)) <= budget.room:
-        yield whole(block, sum(sizes), budget)
-        return
+    cuts = seams.get(block.units[-1], ()) if seams else ()
+    if not cuts:
+        part = whole(block, sum(sizes), budget)
+        if part.size + budget.size(part.above) <= budget.room:
+            yield part
+            return
     yield from pieces(block, sizes, budget, cuts)

@@ -88,6 +88,11 @@ def mark_of(line: str) -> Mark | None:
     return None
 
 
+def has_label(line: str) -> bool:
+    """Whether a line begins with the mark of a question or an answer."""
+    return _LABEL.match(line) is not None
+
+
 def answer_within(line: str, mark: Mark) -> int:
     """Where the answer begins in a line that the question's `mark` begins, or 0: `Вопрос: Когда? Ответ: Завтра.`"""
     for found in _REPLY_WITHIN.finditer(line, mark.label):
