@@ -29,7 +29,10 @@ _CONTINUED = re.compile(r"^(?:\s|#|-\s|-$|[\]}])")
 
 def plain(text: str) -> str:
     """Markdown text without backslash escapes, character references, and the marks of emphasis and code."""
-    return _EMPHASIS.sub("", html.unescape(_ESCAPE.sub(r"\1", text)))
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    text = html.unescape(text)
+    return _EMPHASIS.sub("", text) if "*" in text or "`" in text or "~~" in text else text
 
 
 def visible_markdown(data: bytes, source: str) -> Visible:
@@ -50,7 +53,7 @@ def _without_markup(lines: list[str], seen: Visible) -> list[str]:
     fence = ""
     inside_comment = False
     for line in lines:
-        mark = None if inside_comment else _FENCE.match(line)
+        mark = _FENCE.match(line) if not inside_comment and ("```" in line or "~~~" in line) else None
         if mark and (not fence or (mark[1].startswith(fence) and not line[mark.end() :].strip(mark[1][0] + " "))):
             cleaned += _clean(prose, seen)
             prose = []
@@ -60,8 +63,9 @@ def _without_markup(lines: list[str], seen: Visible) -> list[str]:
         elif fence:
             cleaned.append(line)
         else:
-            line, comments, inside_comment = _without_comments(line, inside_comment)
-            seen.leave_out("comment", comments)
+            if inside_comment or "<!--" in line:
+                line, comments, inside_comment = _without_comments(line, inside_comment)
+                seen.leave_out("comment", comments)
             prose.append(line)
     return cleaned + _clean(prose, seen)
 
@@ -75,7 +79,8 @@ def _clean(lines: list[str], seen: Visible) -> list[str]:
         return {_INLINE_TAG: "", _SCRIPT_TAG: UNKNOWN_LETTER}.get(found.re, " ") + "\n" * found[0].count("\n")
 
     for pattern in (_UNSEEN, _DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
-        text = pattern.sub(blank, text)
+        if pattern is not _DEFINITION or "]:" in text:
+            text = pattern.sub(blank, text)
     return text.split("\n") if lines else []
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Literal
 
 import msgspec
 
-from ragpress.text import fold, normalize
+from ragpress.text import fold
 
 UNKNOWN_LETTER = "\ue000"
 """Stands for a letter whose name depends on a font. A word with one is not counted."""
@@ -22,27 +23,25 @@ _UNKNOWN_WORD = re.compile(rf"[^\W_]*{UNKNOWN_LETTER}[^\W_{UNKNOWN_LETTER}]*")
 
 def words(text: str) -> list[str]:
     """The runs of letters and digits of a text, folded, so that neither punctuation nor spelling variants count."""
-    said: list[str] = []
-    for token in text.split():
-        found = _known.get(token)
-        said += _words_of(token) if found is None else found
-    return said
+    return list(chain.from_iterable(map(_known.__getitem__, text.split())))
 
 
-_known: dict[str, list[str]] = {}
-"""Words of tokens met before: a text has few different ones, and folding takes its time."""
+class _Known(dict[str, tuple[str, ...]]):
+    """Words of tokens met before: a text has few different ones, and folding takes its time."""
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        text = fold(token)
+        if UNKNOWN_LETTER in text:
+            text = _UNKNOWN_WORD.sub(" ", text)
+        found = tuple(_WORD.findall(text))
+        if len(self) >= _MAX_KNOWN:
+            self.clear()
+        if len(token) <= _LONGEST_KNOWN:
+            self[token] = found
+        return found
 
 
-def _words_of(token: str) -> list[str]:
-    text = fold(normalize(token))
-    if UNKNOWN_LETTER in text:
-        text = _UNKNOWN_WORD.sub(" ", text)
-    found = _WORD.findall(text)
-    if len(_known) >= _MAX_KNOWN:
-        _known.clear()
-    if len(token) <= _LONGEST_KNOWN:
-        _known[token] = found
-    return found
+_known = _Known()
 
 
 class Piece(msgspec.Struct, frozen=True):
