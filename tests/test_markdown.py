@@ -422,3 +422,8 @@ def test_hostile_markdown_is_read_in_linear_time(text: str) -> None:
 def test_an_h1_whose_sections_are_all_empty_is_told_like_them() -> None:
     document = read("# А\n\nтекст\n\n# Б\n\n## В\n\n# Г\n\nтекст\n")
     assert [entry.text for entry in document.left_out] == ["Б", "В"]
+
+
+def test_a_code_block_may_hold_nothing_but_what_looks_like_its_end() -> None:
+    (unit,) = units("```\n\t```")
+    assert (unit.kind, unit.text, unit.breaks, unit.repeat) == ("code", "```\n\t```", (4,), 4)

@@ -237,7 +237,8 @@ class _Reader:
             longest = max(map(len, _TICKS.findall(token.content)), default=2)
             fence = "`" * (longest + 1)
             lines = [fence, *token.content.rstrip("\n").split("\n"), fence]
-        closed = lines[-1].strip() == token.markup or token.type == "code_block"
+        # Of two lines the second is the code, even if it looks like a fence (indented, it is none).
+        closed = len(lines) > 2 and (lines[-1].strip() == token.markup or token.type == "code_block")
         offsets = _offsets(lines)[1 : len(lines) - closed]
         self.blocks.append(Block("code", "\n".join(lines), start, end, breaks=tuple(offsets), repeat=offsets[0]))
 
