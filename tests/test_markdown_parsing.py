@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from ragpress.readers.markdown import parsing
 from ragpress.readers.markdown.blocks import read_blocks
-from ragpress.readers.markdown.parsing import Plain, parser, top_level
+from ragpress.readers.markdown.parsing import Plain, at_sight, parser, top_level
 
 # fmt: off
 LINES = (
@@ -41,15 +41,46 @@ BLANK = ("", "", "", "", " ", "\t", "     ")
 
 
 def made(random_: random.Random) -> str:
-    """A text of up to 14 lines, of few different ones so that they meet."""
+    """A text of up to 14 lines: of a few different ones so that they meet, or of a list's or a table's lines."""
     few = random_.sample(LINES, random_.randint(1, 6))
-    lines = []
-    for _ in range(random_.randint(1, 14)):
-        if random_.random() < 0.3:
-            lines.append(random_.choice(BLANK))
-        else:
-            lines.append(random_.choice(BEFORE) + random_.choice(few) + random_.choice(BEHIND))
+    write = random_.choice((anything, anything, item, row))
+    lines = [write(random_, few) for _ in range(random_.randint(1, 14))]
     return "\n".join(lines) + random_.choice(("", "\n", "\n\n", "\n  "))
+
+
+def anything(random_: random.Random, few: list[str]) -> str:
+    if random_.random() < 0.3:
+        return random_.choice(BLANK)
+    return random_.choice(BEFORE) + random_.choice(few) + random_.choice(BEHIND)
+
+
+def item(random_: random.Random, few: list[str]) -> str:
+    """A line of a list, mostly."""
+    chance = random_.random()
+    if chance < 0.2:
+        return random_.choice(BLANK)
+    if chance < 0.25:
+        return anything(random_, few)
+    marker = random_.choice(("-", "-", "-", "*", "1.", "1.", "2.", "12)", "-", ""))
+    gap = " " * random_.choice((1, 1, 1, 2, 4, 5)) if marker else ""
+    text = random_.choice(("слово", "**ж**", "![к](a.png)", "<b>", "[с](т)", few[0])) if chance < 0.5 else "слово"
+    return " " * random_.choice((0, 0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 8)) + marker + gap + text
+
+
+def row(random_: random.Random, few: list[str]) -> str:
+    """A line of a table, mostly; a first line often has another below."""
+    chance = random_.random()
+    if chance < 0.15:
+        return anything(random_, few)
+
+    def cells(choice: tuple[str, ...]) -> str:
+        many = random_.choice((1, 2, 2, 2, 3))
+        ends = random_.choice(("|", "|", "|", "", "| ", "|\t", "|\u00a0", "\\|"))
+        return "|" + "|".join(random_.choice(choice) for _ in range(many)) + ends
+
+    said = ("а", " б ", "", " ", "в\\|г", "\\", "\\\\|", "`|`", "![к](a.png)", "<img src=x>")
+    rules = ("-", "--", ":-", "-:", ":-:", " - ", "-- ", "" if chance < 0.2 else "-", "х" if chance < 0.2 else "-")
+    return f"{cells(said)}\n{cells(rules)}" if chance < 0.5 else cells(said)
 
 
 def parsed(text: str) -> tuple[list[list[Token]], dict[str, Any]]:
@@ -63,6 +94,10 @@ def parsed(text: str) -> tuple[list[list[Token]], dict[str, Any]]:
     return groups[:-1], env
 
 
+def stripped(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().split("\n")]
+
+
 def is_same(found: Plain | Sequence[Token], group: list[Token], lines: list[str]) -> bool:
     """Whether a block says what the parser's tokens say."""
     if not isinstance(found, Plain):
@@ -70,21 +105,27 @@ def is_same(found: Plain | Sequence[Token], group: list[Token], lines: list[str]
     first, end = group[0], (group[0].map or [0, 0])[1]
     while not lines[end - 1].strip(" \t"):
         end -= 1
-    names = [token.type.removeprefix("bullet_").removeprefix("ordered_") for token in group]
-    inline = [token for token in group if token.type == "inline"]
-    count = found.end - found.start
-    inner = ["paragraph_open", "inline", "paragraph_close"]
-    items = ["list_open", *["list_item_open", *inner, "list_item_close"] * count, "list_close"]
-    wanted = {"heading": ["heading_open", "inline", "heading_close"], "paragraph": inner, "list": items}[found.kind]
-    begins = [token.map[0] for token in inline if token.map]
+    wanted = {
+        "heading": {"heading_open"},
+        "paragraph": {"paragraph_open"},
+        "list": {"bullet_list_open", "ordered_list_open"},
+        "table": {"table_open"},
+    }[found.kind]
+    leaves = [token for token in group if token.nesting == 0]
+    begins = {
+        name: [token.map[0] for token in group if token.type == f"{name}_open" and token.map]
+        for name in ("list_item", "paragraph")
+    }
+    said = [token.content for token in leaves if token.content.strip()]
     return (
-        names == wanted
+        first.type in wanted
         and first.map is not None
         and (first.map[0], end) == (found.start, found.end)
-        and [token.content.strip() for token in inline] == found.contents()
+        and {token.type for token in leaves} == {"inline"}
+        and list(map(stripped, said)) == list(map(stripped, filter(None, found.contents())))
         and (first.tag == f"h{found.level}") == (found.kind == "heading")
         and (found.kind == "heading" or found.text == "\n".join(lines[found.start : found.end]))
-        and (found.kind != "list" or begins == list(range(found.start, found.end)))
+        and (found.kind != "list" or list(found.items) == begins["list_item"] == begins["paragraph"])
     )
 
 
@@ -116,10 +157,24 @@ def test_all_that_is_read_is_what_a_parser_alone_would_tell(seed: int, monkeypat
     assert [text for text, body in zip(texts, found, strict=True) if read_blocks(text, pictures=True) != body] == []
 
 
+def test_lists_are_read_as_deep_as_the_parser_goes() -> None:
+    assert agrees("".join(f"{'  ' * depth}- пункт {depth}\n" for depth in range(14)))
+    assert isinstance(next(top_level("- а\n  - б\n    - в\n", {})), Plain)
+
+
+def test_a_table_that_the_parser_may_cut_off_is_left_to_it() -> None:
+    """It makes up at most 65,536 cells where rows are short."""
+    head = "|" + "а|" * 400 + "\n|" + "-|" * 400 + "\n"
+    assert at_sight(head + "|б|\n" * 161, 0, 0) is not None
+    assert at_sight(head + "|б|\n" * 162, 0, 0) is None
+
+
 def test_most_of_a_usual_document_needs_no_parser() -> None:
-    text = "# З\n\n**Ж**: слово\nи *слово*\n\n- а\n- **б**\n\n1. в\n2. г\n\n## Ё\n[с](т) – +7 495\n"
+    text = (
+        "# З\n\n**Ж**: слово\nи слово\n\n- а\n- **б**\n  дальше\n\n  1. в\n  2. г\n\n## Ё\n[с](т)\n\n|а|б|\n|-|-|\n|в|"
+    )
     assert [block.kind for block in top_level(text, {}) if isinstance(block, Plain)] == [
-        *("heading", "paragraph", "list", "list", "heading", "paragraph"),
+        *("heading", "paragraph", "list", "heading", "paragraph", "table"),
     ]
 
 

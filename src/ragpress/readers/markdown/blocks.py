@@ -112,16 +112,17 @@ class _Reader:
 
     def add_plain(self, plain: Plain) -> None:
         """The same as `add` for what needed no parser."""
-        kind, source, start, end, level = plain
+        kind, source, start, end, level, items = plain
         if kind == "heading":
             self.blocks.append(Block("heading", self._heading(source, start, end), start, end, level=level))
-        elif not is_visible(source):
-            cuts = range(start, end) if kind == "list" else (start,)
-            self._add_text(kind, start, end, cuts if kind == "list" else (), cuts, {})
+        elif kind == "table":
+            self._add_table(start, end)
+        elif not is_visible(source) or len(items) not in (0, end - start):
+            self._add_text(kind, start, end, items, items or (start,), {})
         else:
-            # None of its lines is blank or begins with white space, so that nothing moves but their ends.
+            # None of the lines is blank and the first begins with no white space: nothing moves but their ends.
             lines = [line.rstrip() for line in source.split("\n")]
-            breaks = tuple(_offsets(lines)) if kind == "list" else ()
+            breaks = tuple(_offsets(lines)) if items else ()
             self.blocks.append(Block(kind, "\n".join(lines), start, end, breaks=breaks))
 
     def add_pictures(self, tokens: Iterable[Token], place: Sequence[int], *, keep: bool) -> None:
