@@ -118,7 +118,7 @@ class _Reader:
         elif kind == "table":
             self._add_table(start, end)
         elif not is_visible(source) or len(items) not in (0, end - start):
-            self._add_text(kind, start, end, items, items or (start,), {})
+            self._add_text(kind, start, end, set(items), set(items) or {start}, {})
         else:
             # None of the lines is blank and the first begins with no white space: nothing moves but their ends.
             lines = [line.rstrip() for line in source.split("\n")]
@@ -187,8 +187,8 @@ class _Reader:
         kind: UnitKind,
         start: int,
         end: int,
-        items: Iterable[int],
-        leaves: Iterable[int],
+        items: set[int],
+        leaves: set[int],
         code: Mapping[int, int],
     ) -> None:
         """A paragraph, list or quotation, cleaned leaf by leaf, with breaks at the lines in `items`.
