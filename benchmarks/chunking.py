@@ -41,11 +41,11 @@ def langchain(text: str, count: Callable[[str], int], limit: int) -> int:
     return len(splitter.split_documents(headers.split_text(text)))
 
 
-def run(rounds: int = 5) -> Iterator[tuple[str, float, str]]:
+def run(rounds: int = 9) -> Iterator[tuple[str, float, str]]:
     """(what, ratio, details): reading, normalizing and cutting by this tool, and its cutting alone, against the other.
 
-    The other is given text and knows no more of Markdown than its headings. In CPU seconds, the best round of each: both
-    work in one thread, by turns, and in all rounds but the first the counter has met the words before.
+    The other is given text, and knows no more of Markdown than its headings. In CPU seconds, the best round of each:
+    both work in one thread, by turns, and in all rounds but the first the counter has met the words before.
     """
     config = Config(offline_model="multilingual-e5-small")
     counter = TokenCounter(tokenizer_file(config, Path()), "search_document: ")

@@ -101,7 +101,7 @@ class Budget:
             if len(self._sizes) >= REMEMBERED:
                 self._sizes.clear()
             self._sizes[text] = size
-        elif self.adds_up and len(text) <= CHARS_A_TOKEN * self.limit:
+        elif len(text) <= CHARS_A_TOKEN * self.limit:
             if len(self._long_sizes) >= REMEMBERED_LONG:
                 self._long_sizes.clear()
             self._long_sizes[text] = size

@@ -11,6 +11,8 @@ from ragpress.chunking.parts import Draft, Part, drafts, merged
 from ragpress.records import ContentType, Unit
 
 _LIKELY_CHARS_A_TOKEN = 8  # a run with more is hardly one chunk: its units are counted before the whole
+_USUAL_CHARS_A_TOKEN = 4  # so are those of a run with more, which are wanted where it is too long
+_JOINT = 2  # tokens at most that a text can save where it goes on behind a blank line
 
 
 def content_type(unit: Unit) -> ContentType:
@@ -30,7 +32,7 @@ def chunk_run(
     which these are cut, if the run is more than one chunk.
     """
     kind, one = content_type(units[-1]), _as_one(units, lines, budget)
-    found = _fitting(one, kind, budget)
+    found = _fitting(one, units, kind, budget)
     if found:
         return found
     parts = [part for block in _blocks(units, lines, budget) for part in _parts(block, budget, seams)]
@@ -43,7 +45,7 @@ def chunk_run(
 
 def is_one_chunk(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> bool:
     """Whether `chunk_run` makes one chunk of a run because it fits."""
-    return bool(_fitting(_as_one(units, lines, budget), content_type(units[-1]), budget))
+    return bool(_fitting(_as_one(units, lines, budget), units, content_type(units[-1]), budget))
 
 
 def _as_one(units: Sequence[Unit], lines: tuple[str, ...], budget: Budget) -> Part:
@@ -54,11 +56,15 @@ def _is_likely(one: Part, budget: Budget) -> bool:
     return len(one.own) <= _LIKELY_CHARS_A_TOKEN * budget.room
 
 
-def _fitting(one: Part, kind: ContentType, budget: Budget) -> list[Draft]:
+def _fitting(one: Part, units: Sequence[Unit], kind: ContentType, budget: Budget) -> list[Draft]:
     """The run as one chunk, or nothing."""
     # Prose that no heading holds together is rarely about one thing: there each paragraph is a chunk.
     if not _is_likely(one, budget) or (kind == "paragraph" and not one.above):
         return []
+    if len(one.own) > _USUAL_CHARS_A_TOKEN * budget.room:
+        least = sum(budget.size(unit.text) - _JOINT for unit in units)
+        if least > budget.limit - budget.overhead:
+            return []
     found = drafts([one], kind, budget)
     return found if found[0].tokens <= budget.limit else []
 

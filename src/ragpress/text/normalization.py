@@ -79,9 +79,12 @@ def _composed(text: str) -> str:
     pieces: list[str] = []
     done = 0
     for found in _UNSTABLE.finditer(text):
-        start = max(found.start() - 1, 0)
-        pieces += text[done:start], unicodedata.normalize("NFC", text[start : found.end()])
-        done = found.end()
+        start, end = max(found.start() - 1, 0), found.end()
+        piece = text[start:end]
+        composed = unicodedata.normalize("NFC", piece)
+        if composed != piece:
+            pieces += text[done:start], composed
+            done = end
     return "".join((*pieces, text[done:])) if done else text
 
 

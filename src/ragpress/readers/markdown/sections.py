@@ -90,31 +90,32 @@ def _without_extra_h1(blocks: Sequence[Block], config: Config) -> tuple[Sequence
 def _sections(blocks: Iterable[Block], name: str, excluded: set[str]) -> Iterator[_Section]:
     section = _Section(0, 0, name, f"# {name}", None, [], False)
     path: Path = ()
+    headings = (name,)  # where no H1 or H2 is open, the name stands in for one
     h1_excluded = False
     for block in blocks:
         if block.level:
             path = tuple(step for step in path if step[0] < block.level)
             if block.text:
                 path = (*path, (block.level, block.text))
+            words = tuple(text for _, text in path)
+            headings = words if path and path[0][0] < 3 else (name, *words)
         if block.level in (1, 2):
             if section.blocks():
                 yield section
             named_out = bool(excluded) and _comparable(block.text) in excluded
             h1_excluded = named_out if block.level == 1 else h1_excluded
-            mark, words = path[-1] if path else (1, name)
+            mark, own_name = path[-1] if path else (1, name)
             section = _Section(
                 number=section.number + 1,
                 level=block.level,
-                name=words,
-                breadcrumb=f"{'#' * mark} {words}",
+                name=own_name,
+                breadcrumb=f"{'#' * mark} {own_name}",
                 heading=block,
                 body=[],
                 under_excluded=named_out or h1_excluded,
             )
         elif not block.level or block.text:
-            headings = tuple(words for _, words in path)
-            # Where no H1 or H2 is open, the name stands in for one.
-            section.body.append((block, headings if path and path[0][0] < 3 else (name, *headings)))
+            section.body.append((block, headings))
     if section.blocks():
         yield section
 
