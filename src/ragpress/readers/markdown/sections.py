@@ -90,7 +90,7 @@ def _without_extra_h1(blocks: Sequence[Block], config: Config) -> tuple[Sequence
 def _sections(blocks: Iterable[Block], name: str, excluded: set[str]) -> Iterator[_Section]:
     section = _Section(0, 0, name, f"# {name}", None, [], False)
     path: Path = ()
-    headings = (name,)  # where no H1 or H2 is open, the name stands in for one
+    headings: tuple[str, ...] = (name,)  # where no H1 or H2 is open, the name stands in for one
     h1_excluded = False
     for block in blocks:
         if block.level:
