@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragpress.choice import read_choice
+from ragpress.choice import read_choice, sticky_name
+from ragpress.errors import ModelError
 from ragpress.models import at_hand
 from ragpress.repository import Repository, source_stamp
 
@@ -24,9 +26,11 @@ _loading: dict[tuple[Path, str], Future[Weights]] = {}  # by path and stamp of t
 def load_ahead(repository: Repository) -> None:
     """Begins to load the model that the last build used, if its file is on this machine."""
     choice = read_choice(repository)
-    if choice is None or not choice.sha256 or _loading:
+    if choice is None or not choice.sha256 or choice.name != sticky_name(repository) or _loading:
         return
-    path = at_hand(repository.config, repository.root, choice.name)
+    path = None
+    with suppress(ModelError):  # who needs the model says so
+        path = at_hand(repository.config, repository.root, choice.name)
     if path is not None:
         threads = ThreadPoolExecutor(1)
         _loading[path, source_stamp(path)] = threads.submit(_load, path)

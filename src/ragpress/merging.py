@@ -27,7 +27,6 @@ from ragpress.repository import (
     find_sources,
     fingerprint,
     tool_fingerprint,
-    tree_stamp,
 )
 from ragpress.sealed import read_sealed, write_sealed
 from ragpress.states import read_state, standing_stamp
@@ -87,17 +86,20 @@ def _files_stamp(repository: Repository) -> str:
     return fingerprint(tool_fingerprint(), [file_stamp(path) for path in files])
 
 
-def _merge_stamp(repository: Repository, found: Sequence[Found]) -> str:
-    names = [item.source for item in found]
-    states = tree_stamp(repository.build / "documents")
-    return fingerprint(names, states, repository.config.on_error, _files_stamp(repository))
+def _merge_stamp(repository: Repository, stamps: dict[str, str]) -> str:
+    """`stamps` are the `standing_stamp`s of all sources, in their order."""
+    return fingerprint(list(stamps.items()), repository.config.on_error, _files_stamp(repository))
+
+
+def _stamps(repository: Repository, found: Sequence[Found]) -> dict[str, str]:
+    return {item.source: standing_stamp(repository, item.source) for item in found}
 
 
 def is_merged(repository: Repository, found: Sequence[Found]) -> bool:
     """Whether the merged files are made from the chunks of these sources, all there are, as they stand."""
     try:
         stamp = (repository.build / "merged" / "stamp").read_bytes()
-        return stamp == _merge_stamp(repository, found).encode()
+        return stamp == _merge_stamp(repository, _stamps(repository, found)).encode()
     except OSError:
         return False
 
@@ -114,10 +116,10 @@ def merge(repository: Repository, tell: Say = say, model: str | None = None) -> 
     remove_orphans(repository, {item.source for item in found})
     more = more_tokens(repository, model)
     before = _Before(repository, more)
-    stamps = {item.source: standing_stamp(repository, item.source) for item in found}
+    stamps = _stamps(repository, found)
     fresh = [item for item in found if (item.source, stamps[item.source]) not in before.places]
     made = _made(repository, fresh, more, tell)
-    stamps |= {item.source: standing_stamp(repository, item.source) for item in fresh}
+    stamps |= _stamps(repository, fresh)
     parts: list[Part] = []
     runs: list[_Files | range] = []
     for item in found:
@@ -147,7 +149,7 @@ def merge(repository: Repository, tell: Say = say, model: str | None = None) -> 
     replace_file(merged_rows(repository), b"".join(each.rows for each in merged))
     kept = _Parts(_files_stamp(repository), more, tuple(parts))
     write_sealed(repository.build / "merged" / "parts", msgspec.msgpack.encode(kept))
-    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, found).encode())
+    replace_file(repository.build / "merged" / "stamp", _merge_stamp(repository, stamps).encode())
 
 
 def merged_for(repository: Repository) -> int | None:

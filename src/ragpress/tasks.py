@@ -13,12 +13,14 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskFailed
 
 from ragpress import build, merging, states
@@ -55,6 +57,8 @@ def _stop(error: BuildError) -> SystemExit:
 try:
     REPOSITORY = open_repository(Path.cwd())
     FOUND = find_sources(REPOSITORY.sources)
+    if sys.argv[1:2] == [] or sys.argv[1] not in {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}:
+        build.foresee(REPOSITORY, FOUND)  # first of all, so that the model is loaded while doit does its part
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
@@ -147,10 +151,6 @@ def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
     alike = build.is_chunked_alike(REPOSITORY)
     action = _action(build.chunk)
-
-    def foresee() -> None:  # says nothing about the first source; it is asked when a run begins
-        build.foresee(REPOSITORY, FOUND)
-
     root = len(f"{REPOSITORY.root}{os.sep}")
     yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
     for item in FOUND:
@@ -160,7 +160,7 @@ def task_chunk() -> Iterator[Task]:
             "file_dep": [item.file[root:]] if item.regular else [],
             "targets": [f"{REPOSITORY.config.build}/chunks/{item.source}.jsonl"],
             "actions": [(action, [REPOSITORY, item])],
-            "uptodate": [alike and item.regular, *_pictures(item.source), *([foresee] if item is FOUND[0] else [])],
+            "uptodate": [alike and item.regular, *_pictures(item.source)],
         }
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,7 +110,7 @@ def write_artifact(
         _check_shape(vectors, len(chunks.keys), model)
         with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
             written = threads.submit(_write_lines, writer, chunks, documents)
-            shards = _write_index(writer, target, chunks.keys, vectors, limit, processes)
+            shards = _write_index(writer, target, chunks.keys, vectors, limit, processes, threads)
             written.result()
         manifest = Manifest(
             format=FORMAT,
@@ -186,8 +186,12 @@ def _write_index(
     vectors: Vectors,
     limit: int,
     processes: int | None,
+    threads: ThreadPoolExecutor,
 ) -> tuple[Shard, ...]:
-    """Writes the index files in the order of the keys, those of the old artifact taken over where nothing changed."""
+    """Writes the index files in the order of the keys, those of the old artifact taken over where nothing changed.
+
+    Those are checked by `threads`, and built where they are damaged.
+    """
     settings = current_settings()
     old = _old_shards(target)
     order = np.argsort(keys)
@@ -195,25 +199,32 @@ def _write_index(
     bounds = shard_bounds(keys[order], len(names))
     shards: dict[str, Shard] = {}
     changed: list[tuple[str, Places, str]] = []
+    kept: list[tuple[str, Places, str, Future[bool]]] = []
     for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
         places = order[begin:end]
         content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
         known = old.get(content)
-        if known is not None and writer.keep(name, target / known[0].file, known[1]):
-            shards[name] = replace(known[0], file=name)
-        else:
+        if known is None:
             changed.append((name, places, content))
+        else:
+            shards[name] = replace(known[0], file=name)
+            kept.append((name, places, content, threads.submit(writer.keep, name, target / known[0].file, known[1])))
 
-    def pieces() -> Iterator[Piece]:
-        for name, places, content in changed:
+    def pieces(wanted: Iterable[tuple[str, Places, str]]) -> Iterator[Piece]:
+        for name, places, content in wanted:
             halves = np.ascontiguousarray(vectors.take(places), np.float16)
             _check_vectors(keys[places], halves)
             shards[name] = Shard(file=name, vectors=len(places), repeats=most_frequent(halves), content=content)
             yield name, keys[places], halves
 
-    few = len(changed) == 1 or sum(len(places) for _, places, _ in changed) <= _FEW
-    for name, data in build_graphs(pieces(), processes or (1 if few else len(os.sched_getaffinity(0)))):
-        writer.file(name, data)
+    def build(wanted: Sequence[tuple[str, Places, str]]) -> None:
+        few = len(wanted) == 1 or sum(len(places) for _, places, _ in wanted) <= _FEW
+        number = processes or (1 if few else len(os.sched_getaffinity(0)))
+        for name, data in build_graphs(pieces(wanted), number):
+            writer.file(name, data)
+
+    build(changed)
+    build([(name, places, content) for name, places, content, done in kept if not done.result()])
     return tuple(shards[name] for name in names)
 
 
