@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ragpress.similarity import Similarity
 
 Say = Callable[[str], None]
+_FEW_SOURCES = 100
 _FEW_BYTES = 200_000  # of sources whose tokens cost less to ask for than a vocabulary to load
 
 
@@ -186,7 +187,7 @@ def foresee(repository: Repository, found: Sequence[Found]) -> None:
     if repository.config.strategy == "semantic":
         return
     before = _others(repository)
-    seen = look(repository, found)
+    seen = look(repository, found, _FEW_SOURCES)  # in a folder that was moved, all would have to be read
     _foreseen[repository.root] = before, seen.stamps
     if seen.stale:
         load_ahead(repository)

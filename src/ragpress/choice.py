@@ -11,7 +11,7 @@ from ragpress.errors import BuildError, message, render
 from ragpress.lock import read_lock
 from ragpress.manifest import replace_file
 from ragpress.models import ModelFile, hub_file, known_model, lock_model, locked_file
-from ragpress.repository import Repository, chunking_fingerprint, fingerprint
+from ragpress.repository import Repository, chunking_fingerprint, fingerprint, open_repository
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -53,6 +53,14 @@ def own_file(repository: Repository) -> Path | None:
     config, used = repository.config, artifact_choice(repository)
     own = config.model_path and used is not None and used.name == config.model
     return repository.root / Path(config.model_path).expanduser() if own else None
+
+
+def file_for(artifact: Path) -> Path | None:
+    """The `own_file` of the repository in the working folder, if this is its artifact. Raises BuildError."""
+    if not Path("pyproject.toml").is_file():
+        return None
+    repository = open_repository(Path.cwd())
+    return own_file(repository) if artifact.resolve() == repository.artifact.resolve() else None
 
 
 def sticky_name(repository: Repository) -> str | None:

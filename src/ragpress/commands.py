@@ -171,9 +171,10 @@ def diff(options: argparse.Namespace) -> int:
 
 def search(options: argparse.Namespace) -> int:
     """Ranked hits for a person, or as JSON."""
+    from ragpress.choice import file_for
     from ragpress.knowledge_base import KnowledgeBase
 
-    with KnowledgeBase.open(options.artifact, model_path=_model_file(options)) as base:
+    with KnowledgeBase.open(options.artifact, model_path=options.model or file_for(options.artifact)) as base:
         hits = base.search(
             options.question,
             options.k,
@@ -190,18 +191,6 @@ def search(options: argparse.Namespace) -> int:
     else:
         print("\n\n".join(_shown(number, hit) for number, hit in enumerate(hits, 1)))
     return 0
-
-
-def _model_file(options: argparse.Namespace) -> Path | None:
-    """What `--model` says, else the settings where the artifact is that of the repository in the working folder."""
-    if options.model is not None or not Path("pyproject.toml").is_file():
-        given: Path | None = options.model
-        return given
-    from ragpress.choice import own_file
-    from ragpress.repository import open_repository
-
-    repository = open_repository(Path.cwd())
-    return own_file(repository) if options.artifact.resolve() == repository.artifact.resolve() else None
 
 
 def _around(hit: Hit) -> dict[str, object]:
@@ -235,12 +224,13 @@ def verify(options: argparse.Namespace) -> int:
 def evaluate(options: argparse.Namespace) -> int:
     """Figures of an artifact, or of other settings, on standard output. Status 0, whatever they are."""
     from ragpress.build import say
+    from ragpress.choice import file_for
     from ragpress.evaluation import evaluate_artifact, read_cases, report_lines, to_json
 
     cases = read_cases(options.cases, say, str(options.cases))
     if options.sweep:
         return _sweep(options, cases)
-    _, results = evaluate_artifact(options.artifact, cases, say, _model_file(options))
+    _, results = evaluate_artifact(options.artifact, cases, say, options.model or file_for(options.artifact))
     if options.json:
         print(to_json(results))
     else:

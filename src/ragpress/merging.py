@@ -87,8 +87,12 @@ def _files_stamp(repository: Repository) -> str:
 
 
 def _merge_stamp(repository: Repository, stamps: dict[str, str]) -> str:
-    """`stamps` are the `standing_stamp`s of all sources, in their order."""
-    return fingerprint(list(stamps.items()), repository.config.on_error, _files_stamp(repository))
+    """`stamps` are the `standing_stamp`s of all sources, in their order.
+
+    Of those only the times are taken that a copy keeps, so that a repository may be moved with its build folder.
+    """
+    states = [(source, stamp.partition(" ")[0].rpartition("-")[0]) for source, stamp in stamps.items()]
+    return fingerprint(states, repository.config.on_error, _files_stamp(repository))
 
 
 def _stamps(repository: Repository, found: Sequence[Found]) -> dict[str, str]:

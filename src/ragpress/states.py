@@ -92,19 +92,23 @@ class _Looks(msgspec.Struct, frozen=True):
     stamps: dict[str, str]
 
 
-def look(repository: Repository, wanted: Sequence[Found]) -> Look:
-    """Which sources have to be chunked: those to whose files something was done since the last look are read."""
+def look(repository: Repository, wanted: Sequence[Found], most: int | None = None) -> Look:
+    """Which sources have to be chunked: those to whose files something was done since the last look are read.
+
+    If these are more than `most`, none is read or returned.
+    """
     settings = chunking_stamp(repository)
     # Of captions there is no stamp: which of them a source uses stands in its state.
     known = _read_looks(repository, settings) if repository.config.captions == "off" else {}
-    stale, stamps = [], {}
     latest = time.time_ns() - _REST
-    for found in wanted:
-        stamp = look_stamp(repository, found.source, _stamp_at_rest(found.file, latest))
-        if known.get(found.source) != stamp and not _is_current(repository, found, settings):
-            stale.append(found)
-        else:
-            stamps[found.source] = stamp
+    stamps = {
+        found.source: look_stamp(repository, found.source, _stamp_at_rest(found.file, latest)) for found in wanted
+    }
+    doubtful = [found for found in wanted if known.get(found.source) != stamps[found.source]]
+    read = doubtful if most is None or len(doubtful) <= most else []
+    stale = [found for found in read if not _is_current(repository, found, settings)]
+    for found in stale if read else doubtful:
+        del stamps[found.source]
     return Look(stale, stamps)
 
 

@@ -57,8 +57,6 @@ def _stop(error: BuildError) -> SystemExit:
 try:
     REPOSITORY = open_repository(Path.cwd())
     FOUND = find_sources(REPOSITORY.sources)
-    if sys.argv[1:2] == [] or sys.argv[1] not in {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}:
-        build.foresee(REPOSITORY, FOUND)  # first of all, so that the model is loaded while doit does its part
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
@@ -149,6 +147,9 @@ def _report() -> None:
 
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
+    others = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
+    if others.isdisjoint(sys.argv[1:2]):  # a run, and no list or the like
+        build.foresee(REPOSITORY, FOUND)  # first of all: a model is loaded while doit does its part
     alike = build.is_chunked_alike(REPOSITORY)
     action = _action(build.chunk)
     root = len(f"{REPOSITORY.root}{os.sep}")
