@@ -33,7 +33,16 @@ from ragpress.repository import (
     tree_stamp,
 )
 from ragpress.rounds import compile_jobs
-from ragpress.states import State, keep_looks, look, look_stamp, looks_file, result_stamp, source_failure, write_state
+from ragpress.states import (
+    State,
+    keep_looks,
+    look,
+    look_stamp,
+    result_stamp,
+    source_failure,
+    touched_sources,
+    write_state,
+)
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -180,22 +189,13 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
 
 
 def foresee(repository: Repository, found: Sequence[Found]) -> None:
-    """Before doit looks at the sources one by one: begins to load the model if one of them has to be chunked.
+    """Before doit looks at the sources one by one: begins to load the model if something was done to one of them.
 
-    Not where chunks depend on the model: what a look says then changes with its choice.
+    Not where chunks depend on the model, which is loaded for them, nor where all seem new, as in a folder that was
+    moved.
     """
-    if repository.config.strategy == "semantic":
-        return
-    before = _others(repository)
-    seen = look(repository, found, _FEW_SOURCES)  # in a folder that was moved, all would have to be read
-    _foreseen[repository.root] = before, seen.stamps
-    if seen.stale:
+    if repository.config.strategy != "semantic" and 0 < len(touched_sources(repository, found)) <= _FEW_SOURCES:
         load_ahead(repository)
-
-
-def _others(repository: Repository) -> str:
-    """Changes where another build chunks sources of this repository."""
-    return f"{source_stamp(_settings(repository))} {source_stamp(looks_file(repository))}"
 
 
 def chunk(repository: Repository, found: Found, tell: Say = say) -> None:
@@ -224,12 +224,7 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
         found = find_sources(repository.sources)
         seen = {item.source: source_stamp(item.file) for item in found}
         try:
-            # What was found current a moment ago, and nothing was done to since, needs no second look.
-            before, known = _foreseen.pop(repository.root, ("", {}))
-            known = known if before == _others(repository) else {}
-            stamps = {source: known[source] for source in seen if known.get(source, "").startswith(f"{seen[source]} ")}
-            doubtful = [item for item in found if item.source not in stamps]
-            keep_looks(repository, stamps | chunk_sources(repository, doubtful, tell))
+            keep_looks(repository, chunk_sources(repository, found, tell))
             if not is_chunked_alike(repository):
                 replace_file(_settings(repository), chunking_stamp(repository).encode())
         except BuildError as error:
@@ -241,7 +236,6 @@ def _chunk_all(repository: Repository, tell: Say) -> dict[str, str]:
 
 
 _ATTEMPTS = 3
-_foreseen: dict[Path, tuple[str, dict[str, str]]] = {}
 _chunked: dict[Path, dict[str, str] | BuildError] = {}
 
 

@@ -72,8 +72,7 @@ def build_graphs(pieces: Iterable[Piece], processes: int) -> Iterator[tuple[str,
     Little more than one piece a process is held at a time, so that `pieces` may make them as they are asked for.
     """
     if processes == 1:
-        for name, keys, vectors in pieces:
-            yield name, build_graph(keys, vectors)
+        yield from _in_threads(pieces)
         return
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     workers = [_Worker() for _ in range(processes)]
@@ -105,6 +104,17 @@ def build_graphs(pieces: Iterable[Piece], processes: int) -> Iterator[tuple[str,
     finally:
         for worker in workers:
             worker.stop()
+
+
+def _in_threads(pieces: Iterable[Piece]) -> Iterator[tuple[str, bytes]]:
+    """The same in this process, a thread a core, for a few pieces.
+
+    usearch takes the interpreter's lock for every vector, so that threads stand in each other's way with many.
+    """
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        futures = [(name, threads.submit(build_graph, keys, vectors)) for name, keys, vectors in pieces]
+        for name, future in futures:
+            yield name, future.result()
 
 
 class _Worker:

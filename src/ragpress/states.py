@@ -92,24 +92,25 @@ class _Looks(msgspec.Struct, frozen=True):
     stamps: dict[str, str]
 
 
-def look(repository: Repository, wanted: Sequence[Found], most: int | None = None) -> Look:
-    """Which sources have to be chunked: those to whose files something was done since the last look are read.
-
-    If these are more than `most`, none is read or returned.
-    """
+def look(repository: Repository, wanted: Sequence[Found]) -> Look:
+    """Which sources have to be chunked: those to whose files something was done since the last look are read."""
     settings = chunking_stamp(repository)
-    # Of captions there is no stamp: which of them a source uses stands in its state.
-    known = _read_looks(repository, settings) if repository.config.captions == "off" else {}
+    known = _known_stamps(repository, settings)
+    stale, stamps = [], {}
     latest = time.time_ns() - _REST
-    stamps = {
-        found.source: look_stamp(repository, found.source, _stamp_at_rest(found.file, latest)) for found in wanted
-    }
-    doubtful = [found for found in wanted if known.get(found.source) != stamps[found.source]]
-    read = doubtful if most is None or len(doubtful) <= most else []
-    stale = [found for found in read if not _is_current(repository, found, settings)]
-    for found in stale if read else doubtful:
-        del stamps[found.source]
+    for found in wanted:
+        stamp = look_stamp(repository, found.source, _stamp_at_rest(found.file, latest))
+        if known.get(found.source) != stamp and not _is_current(repository, found, settings):
+            stale.append(found)
+        else:
+            stamps[found.source] = stamp
     return Look(stale, stamps)
+
+
+def touched_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
+    """Those of the sources to which something was done since the last look; whether it matters is not known."""
+    known = _known_stamps(repository, chunking_stamp(repository))
+    return [item for item in wanted if known.get(item.source, "").partition(" ")[0] != source_stamp(item.file)]
 
 
 def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
@@ -122,7 +123,7 @@ def keep_looks(repository: Repository, stamps: dict[str, str]) -> None:
     known = {source: stamp for source, stamp in stamps.items() if stamp}
     settings = chunking_stamp(repository)
     if known != _read_looks(repository, settings):
-        write_sealed(looks_file(repository), msgspec.json.encode(_Looks(settings, known)))
+        write_sealed(_looks_file(repository), msgspec.json.encode(_Looks(settings, known)))
 
 
 def look_stamp(repository: Repository, source: str, of_source: str) -> str:
@@ -145,8 +146,14 @@ def _stamp_at_rest(file: str, latest: int) -> str:
     return stamp_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) < latest else ""
 
 
+def _known_stamps(repository: Repository, settings: str) -> dict[str, str]:
+    """The stamps of the last look under these settings."""
+    # Of captions there is no stamp: which of them a source uses stands in its state.
+    return _read_looks(repository, settings) if repository.config.captions == "off" else {}
+
+
 def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
-    data = read_sealed(looks_file(repository))
+    data = read_sealed(_looks_file(repository))
     try:
         kept = msgspec.json.decode(data, type=_Looks) if data else None
     except (ValueError, msgspec.MsgspecError):
@@ -154,8 +161,7 @@ def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
     return kept.stamps if kept and kept.settings == settings else {}
 
 
-def looks_file(repository: Repository) -> Path:
-    """Where a build keeps what the sources' files were like."""
+def _looks_file(repository: Repository) -> Path:
     return repository.build / "looks"
 
 
