@@ -54,7 +54,7 @@ def build(root: Path, *arguments: str, **extra: str) -> str:
     """What a build that must succeed printed."""
     done = run(root, "doit", *arguments, **extra)
     printed = done.stdout + done.stderr
-    assert done.returncode == 0, printed
+    assert done.returncode == 0, f"{done.returncode}: {printed}"
     return printed
 
 

@@ -316,3 +316,23 @@ def test_the_engine_is_named_with_versions_and_switches(tiny: ModelFile) -> None
         assert embedder.engine == engine()
     for part in ("llama.cpp ", "llama-cpp-python 0.", "flash-attention", "no-extra-buffers"):
         assert part in engine()
+
+
+def test_llama_cpp_is_begun_once_whichever_thread_comes_first() -> None:
+    """Begun twice, it would keep a pointer to a log callback that is gone."""
+    code = (
+        "import threading, time, llama_cpp\n"
+        "from ragpress import engine\n"
+        "real, times = llama_cpp.llama_log_set, []\n"
+        "def slow(*arguments):\n"
+        "    times.append(1)\n"
+        "    time.sleep(0.05)\n"
+        "    real(*arguments)\n"
+        "llama_cpp.llama_log_set = slow\n"
+        "threads = [threading.Thread(target=engine._llama) for _ in range(8)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "print(len(times))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

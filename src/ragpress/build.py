@@ -35,12 +35,12 @@ from ragpress.repository import (
 from ragpress.rounds import compile_jobs
 from ragpress.states import (
     State,
+    is_edited,
     keep_looks,
     look,
     look_stamp,
     result_stamp,
     source_failure,
-    touched_sources,
     write_state,
 )
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from ragpress.similarity import Similarity
 
 Say = Callable[[str], None]
-_FEW_SOURCES = 100
 _FEW_BYTES = 200_000  # of sources whose tokens cost less to ask for than a vocabulary to load
 
 
@@ -189,12 +188,11 @@ def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome,
 
 
 def foresee(repository: Repository, found: Sequence[Found]) -> None:
-    """Before doit looks at the sources one by one: begins to load the model if something was done to one of them.
+    """Before doit looks at the sources one by one: begins to load the model if one of them was edited.
 
-    Not where chunks depend on the model, which is loaded for them, nor where all seem new, as in a folder that was
-    moved.
+    Not where chunks depend on the model, which is loaded for them then.
     """
-    if repository.config.strategy != "semantic" and 0 < len(touched_sources(repository, found)) <= _FEW_SOURCES:
+    if repository.config.strategy != "semantic" and is_edited(repository, found):
         load_ahead(repository)
 
 

@@ -27,8 +27,17 @@ _FLASH_FROM = 64  # tokens; GGML_FA_TILE_Q in llama.cpp
 _UGM = 4  # llama_vocab_type of a unigram vocabulary
 
 
-@functools.cache
+_beginning = threading.Lock()
+
+
 def _llama() -> Any:
+    """llama_cpp, begun once, whichever thread comes first."""
+    with _beginning:
+        return _begun()
+
+
+@functools.cache
+def _begun() -> Any:
     """llama_cpp with its log caught: it prints to stderr, warnings included, otherwise."""
     import llama_cpp
 

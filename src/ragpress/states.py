@@ -20,6 +20,7 @@ from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import Found, Repository, fingerprint, source_stamp, stamp_of
 from ragpress.sealed import read_sealed, write_sealed
 
+_FEW = 100
 _REST = 250_000_000  # nanoseconds: a file that was changed later may change again without a change of its time
 
 
@@ -107,10 +108,12 @@ def look(repository: Repository, wanted: Sequence[Found]) -> Look:
     return Look(stale, stamps)
 
 
-def touched_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
-    """Those of the sources to which something was done since the last look; whether it matters is not known."""
-    known = _known_stamps(repository, chunking_stamp(repository))
-    return [item for item in wanted if known.get(item.source, "").partition(" ")[0] != source_stamp(item.file)]
+def is_edited(repository: Repository, wanted: Sequence[Found]) -> bool:
+    """Whether one of the sources changed since the last look, as far as can be told by reading a few."""
+    settings = chunking_stamp(repository)
+    known = _known_stamps(repository, settings)
+    touched = [item for item in wanted if known.get(item.source, "").partition(" ")[0] != source_stamp(item.file)]
+    return len(touched) <= _FEW and not all(_is_current(repository, item, settings) for item in touched)
 
 
 def stale_sources(repository: Repository, wanted: Sequence[Found]) -> list[Found]:
