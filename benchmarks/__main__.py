@@ -7,6 +7,7 @@ makes here in a few minutes. Nothing else should run meanwhile.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -50,7 +51,13 @@ def main() -> None:
     options.add_argument("names", nargs="*", choices=[[], *NAMES], help=f"some of: {', '.join(NAMES)}")
     options.add_argument("--model", type=Path, help="a full-size nomic GGUF; made here otherwise")
     chosen = options.parse_args()
-    for name in chosen.names or NAMES:
+    names = chosen.names or NAMES
+    if len(names) > 1:  # each in a process of its own, since a child begins with its parent's peak of memory
+        model = ["--model", str(chosen.model)] if chosen.model else []
+        for name in names:
+            subprocess.run([sys.executable, "-m", "benchmarks", name, *model], check=True)
+        return
+    for name in names:
         with tempfile.TemporaryDirectory() as scratch:
             for what, figure, details in measurements(name, Path(scratch), chosen.model):
                 print(f"{what}: {figure:.3g} ({details})", flush=True)

@@ -32,6 +32,9 @@ def load_ahead(repository: Repository) -> None:
     with suppress(ModelError):  # who needs the model says so
         path = at_hand(repository.config, repository.root, choice.name)
     if path is not None:
+        from ragpress.engine import begin
+
+        begin()  # here, since two threads of Python take turns; loading itself needs none
         threads = ThreadPoolExecutor(1)
         _loading[path, source_stamp(path)] = threads.submit(_load, path)
         threads.shutdown(wait=False)
