@@ -15,7 +15,7 @@ _RENAME_EXCHANGE = 2
 
 
 def recover(target: Path) -> None:
-    """Tidies up after a killed build: no half-written artifact is left, and one that was set aside stands again.
+    """Tidies up after a killed build: no half-written folder is left, and one that was set aside stands again.
 
     Raises BuildError where the disk refuses.
     """

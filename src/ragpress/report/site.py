@@ -10,7 +10,7 @@ from typing import Any
 
 from ragpress.build import chunk_sources, published_stamp, say
 from ragpress.changes.showing import shorten
-from ragpress.errors import BuildError
+from ragpress.folders import disk_error, put_in_place, recover, staging_folder
 from ragpress.manifest import replace_file
 from ragpress.merging import is_built
 from ragpress.report.differences import paragraphs_of
@@ -126,22 +126,15 @@ def render(report: Report) -> Iterator[tuple[str, bytes]]:
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:
-    """The files as a whole in the place of the folder `target`. A kill leaves the old report, the new one, or none."""
-    staging, aside = target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
+    """The files as a whole in the place of the folder `target`. Raises BuildError where the disk refuses."""
+    recover(target)
+    staging = staging_folder(target)
     try:
-        for left in (staging, aside):
-            if left.exists():
-                shutil.rmtree(left)
         for name, data in files.items():
             path = staging / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        if target.exists():
-            target.rename(aside)
-        staging.rename(target)
-        shutil.rmtree(aside, ignore_errors=True)  # where it stays, the next report removes it
+        put_in_place(staging, target)
     except OSError as error:
         shutil.rmtree(staging, ignore_errors=True)
-        raise BuildError(
-            "disk", f"{target.name}/ cannot be written: {error.strerror}; make room or check the folder's rights"
-        ) from None
+        raise disk_error(target, error) from None
