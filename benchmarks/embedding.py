@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragpress.embedding import Embedder
+from ragpress.engine import repacks
 from ragpress.models import KNOWN, ModelFile
 
 SECONDS = 20.0  # of each measurement, about
@@ -35,7 +36,7 @@ def reference_rate(path: Path, tokens: int, seconds: float) -> float:
     import llama_cpp as llama
 
     settings = llama.llama_model_default_params()
-    settings.use_extra_bufts = False
+    settings.use_extra_bufts = repacks()
     settings.n_gpu_layers = 0
     model = llama.llama_model_load_from_file(os.fsencode(path), settings)
     size = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(model))

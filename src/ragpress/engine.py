@@ -106,7 +106,7 @@ class Weights:
         settings = llama.llama_model_default_params()
         settings.vocab_only = vocab_only
         settings.n_gpu_layers = 0
-        settings.use_extra_bufts = _repacks()
+        settings.use_extra_bufts = repacks()
         _log.clear()
         with interruptible():
             self.pointer = llama.llama_model_load_from_file(os.fsencode(path), settings)
@@ -251,7 +251,7 @@ def engine() -> str:
     llama = _llama()
     version = llama.llama_version().decode()
     binding = f"llama-cpp-python {llama.__version__}"
-    buffers = "extra-buffers" if _repacks() else "no-extra-buffers"
+    buffers = "extra-buffers" if repacks() else "no-extra-buffers"
     return f"llama.cpp {version} ({binding}), {' '.join(_features())}, flash-attention from {_FLASH_FROM}, {buffers}"
 
 
@@ -260,7 +260,7 @@ def _features() -> list[str]:
     return re.findall(r"(\w+) = 1", _llama().llama_print_system_info().decode())
 
 
-def _repacks() -> bool:
+def repacks() -> bool:
     """Whether weights are laid out anew for the CPU's kernels, which makes rows a sixth faster, e5 a quarter.
 
     Not with AMX, where that crashes a build by GCC 12 (ggml-org/llama.cpp pull request 26954).
