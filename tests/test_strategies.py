@@ -26,9 +26,9 @@ from ragpress.similarity import similarity
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 SOURCES = sorted((GOLDENS / "sources").iterdir())
 STRATEGIES: tuple[Literal["fixed", "semantic"], ...] = ("fixed", "semantic")
-MARGIN = 0.004
+MARGIN = 0.0035
 """Between the similarities on both sides of a percentile. The last bits of vectors differ from CPU to CPU, and with
-them the similarities, by up to a tenth of this."""
+them the similarities: by 0.00045 at most with weights laid out anew, an eighth of this."""
 
 
 def config_of(strategy: Literal["fixed", "semantic"]) -> Config:
