@@ -1,18 +1,24 @@
-"""Programs that a test needs: it is skipped, by name, where one is missing, and fails where every one must be there."""
+"""What a test needs of the machine: where it is lacking, the test is skipped by name, and fails where all must run."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from typing import NoReturn
 
 import pytest
+
+
+def lacking(what: str) -> NoReturn:
+    """Skips the test, with the reason; fails it where every test must run, as `.ci/run` asks for."""
+    if os.environ.get("RAGPRESS_TEST_ALL"):
+        pytest.fail(what)
+    pytest.skip(what)
 
 
 def need(program: str, package: str) -> str:
     """The path of a program that the Debian package brings."""
     found = shutil.which(program)
     if found is None:
-        if os.environ.get("RAGPRESS_TEST_ALL"):
-            pytest.fail(f"{program} is not installed (package {package})")
-        pytest.skip(f"{program} is not installed (package {package})")
+        lacking(f"{program} is not installed (package {package})")
     return found

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import lacking
 from ragpress.opening import verify_artifact
 from repository_maker import artifact_bytes, build, environment, make_repository, write_source
 from tiny_builds import clean_build, settings, text, tiny_model, tiny_repository
@@ -28,9 +29,9 @@ FORBIDDEN = "Permission denied"
 def root_alone() -> None:
     """Skips where files cannot be given to another user, which nobody but root can."""
     if os.getuid() != 0:
-        pytest.skip("needs root, to give files to another user")
+        lacking("needs root, to give files to another user")
     if shutil.which("setpriv") is None or subprocess.run([*WITHOUT_RIGHTS, "true"], check=False).returncode != 0:
-        pytest.skip("setpriv cannot give up capabilities here")
+        lacking("setpriv cannot give up capabilities here")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from hub_server import COMMIT, LATER_COMMIT, Hub, serve
+from programs import lacking
 from ragpress import models
 from ragpress.config import Config
 from ragpress.errors import ModelError
@@ -195,7 +196,7 @@ def test_a_full_disk_during_the_fetch_is_named(
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
     if mounted.returncode != 0:
-        pytest.skip("mounting a small file system needs privileges")
+        lacking("mounting a small file system needs privileges")
     try:
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(small / "hub"))
         with pytest.raises(ModelError, match="the disk is full; free some space") as caught:
