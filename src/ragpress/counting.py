@@ -9,7 +9,9 @@ import msgspec
 from ragpress.choice import sticky_name
 from ragpress.models import known_model, tokenizer_file
 from ragpress.repository import Repository, file_stamp, fingerprint, tool_fingerprint
-from ragpress.sealed import read_sealed, write_sealed
+from ragpress.sealed import read_record, write_sealed
+
+_KEPT = msgspec.json.Decoder(tuple[str, list[int]])
 
 
 def more_tokens(repository: Repository, model: str | None = None) -> int:
@@ -33,12 +35,8 @@ def _prefix_tokens(repository: Repository, prefixes: Sequence[str]) -> list[int]
     vocabulary = tokenizer_file(repository.config, repository.root)
     path = repository.build / "prefixes"
     stamp = fingerprint(tool_fingerprint(), file_stamp(vocabulary), prefixes)
-    data = read_sealed(path)
-    try:
-        kept = msgspec.json.decode(data, type=tuple[str, list[int]]) if data else ("", [])
-    except (ValueError, msgspec.MsgspecError):
-        kept = ("", [])  # of another version
-    if kept[0] == stamp:
+    kept = read_record(path, _KEPT)
+    if kept is not None and kept[0] == stamp:
         return kept[1]
     from ragpress.embedding import TokenCounter
 

@@ -28,7 +28,7 @@ from ragpress.repository import (
     fingerprint,
     tool_fingerprint,
 )
-from ragpress.sealed import read_sealed, write_sealed
+from ragpress.sealed import read_record, write_sealed
 from ragpress.states import read_state, standing_stamp
 
 Say = Callable[[str], None]
@@ -52,7 +52,7 @@ def merged_rows(repository: Repository) -> Path:
     return repository.build / "merged" / "rows"
 
 
-class Part(msgspec.Struct, frozen=True, array_like=True):
+class _Part(msgspec.Struct, frozen=True, array_like=True):
     """What of the merged files is of one source, in bytes. `stamp` is the `standing_stamp` of what it was made from."""
 
     source: str
@@ -70,7 +70,10 @@ class _Parts(msgspec.Struct, frozen=True):
 
     stamp: str
     more: int
-    parts: tuple[Part, ...]
+    parts: tuple[_Part, ...]
+
+
+_PARTS = msgspec.msgpack.Decoder(_Parts)
 
 
 class _Files(msgspec.Struct, frozen=True):
@@ -124,7 +127,7 @@ def merge(repository: Repository, tell: Say = say, model: str | None = None) -> 
     fresh = [item for item in found if (item.source, stamps[item.source]) not in before.places]
     made = _made(repository, fresh, more, tell)
     stamps |= _stamps(repository, fresh)
-    parts: list[Part] = []
+    parts: list[_Part] = []
     runs: list[_Files | range] = []
     for item in found:
         new = made.get(item.source)
@@ -135,7 +138,7 @@ def merge(repository: Repository, tell: Say = say, model: str | None = None) -> 
             tell(f'{new} - left out of the artifact, as on_error = "skip" says')
         elif new is not None:
             runs.append(new)
-            parts.append(Part(item.source, stamps[item.source], len(new.lines), len(new.rows), len(new.entries)))
+            parts.append(_Part(item.source, stamps[item.source], len(new.lines), len(new.rows), len(new.entries)))
         elif place is not None:
             last = runs[-1] if runs else None
             if isinstance(last, range) and last.stop == place:
@@ -163,11 +166,7 @@ def merged_for(repository: Repository) -> int | None:
 
 
 def _read_parts(repository: Repository) -> _Parts | None:
-    data = read_sealed(repository.build / "merged" / "parts")
-    try:
-        kept = msgspec.msgpack.decode(data, type=_Parts) if data else None
-    except (ValueError, msgspec.MsgspecError):
-        return None  # of another version
+    kept = read_record(repository.build / "merged" / "parts", _PARTS)
     return kept if kept and kept.stamp == _files_stamp(repository) else None
 
 
@@ -197,7 +196,7 @@ class _Before:
         return _Files(files.lines[line:to_line], files.rows[row:to_row], files.entries[entry:to_entry])
 
 
-def _ends(parts: Sequence[Part]) -> Iterator[tuple[int, int, int]]:
+def _ends(parts: Sequence[_Part]) -> Iterator[tuple[int, int, int]]:
     """Where each part begins in the three files, and where the last one ends."""
     line = row = entry = 0
     yield line, row, entry

@@ -81,8 +81,8 @@ def _embed(repository: Repository, cache: VectorCache, tell: Say, *, thoroughly:
 
     def known(file: ModelFile) -> Ready:
         """What is known of the vectors, once the seed's have been taken where one was absent."""
-        nothing = Marks(np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.uint16), ("",))
-        marks = nothing if thoroughly else recall(repository, _identity(repository, file), texts)
+        identity = _identity(repository, file)
+        marks = Marks.unknown(len(texts)) if thoroughly else recall(repository, identity, texts)
         ready = _looked_up(repository, cache, Ready(file, lines, texts, marks))
         if ready.marks.absent() and seed.fill(cache, file):
             ready = _looked_up(repository, cache, ready)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragpress.repository import Repository
-from ragpress.sealed import read_sealed, write_sealed
+from ragpress.sealed import read_record, write_sealed
 from ragpress.vectors import Marks
 
 Texts = npt.NDArray[np.void]
@@ -25,6 +25,9 @@ class _Kept(msgspec.Struct, frozen=True):
     digests: bytes
     makers: bytes
     engines: tuple[str, ...]
+
+
+_KEPT = msgspec.msgpack.Decoder(_Kept)
 
 
 def remember(repository: Repository, identity: str, texts: Texts, marks: Marks) -> None:
@@ -42,13 +45,9 @@ def remember(repository: Repository, identity: str, texts: Texts, marks: Marks) 
 
 def recall(repository: Repository, identity: str, texts: Texts) -> Marks:
     """What is remembered of the vectors of these texts; nothing where they would not be comparable."""
-    data = read_sealed(repository.build / "marks")
-    try:
-        kept = msgspec.msgpack.decode(data, type=_Kept) if data else None
-    except (ValueError, msgspec.MsgspecError):
-        kept = None  # of another version
+    kept = read_record(repository.build / "marks", _KEPT)
     if kept is None or kept.identity != identity or not kept.texts:
-        return Marks(np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.uint16), ("",))
+        return Marks.unknown(len(texts))
     old, new = _words(kept.texts), _words(texts.tobytes())
     order = np.argsort(old[:, 0], kind="stable")
     places = order[np.minimum(np.searchsorted(old[order, 0], new[:, 0]), len(old) - 1)]

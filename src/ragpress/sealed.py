@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from ragpress.manifest import replace_file
+
+_Record = TypeVar("_Record")
 
 
 def write_sealed(path: Path, data: bytes) -> None:
@@ -19,4 +24,15 @@ def read_sealed(path: Path) -> bytes | None:
         data, _, seal = path.read_bytes().rpartition(b"\n")
         return data if zlib.crc32(data) == int(seal or b"-1", 16) else None
     except (OSError, ValueError):
+        return None
+
+
+def read_record(
+    path: Path, decoder: msgspec.json.Decoder[_Record] | msgspec.msgpack.Decoder[_Record]
+) -> _Record | None:
+    """The record in a sealed file; None also where it is of another version."""
+    data = read_sealed(path)
+    try:
+        return decoder.decode(data) if data else None
+    except (ValueError, msgspec.MsgspecError):
         return None

@@ -18,9 +18,9 @@ from ragpress.jobs import Failure
 from ragpress.manifest import read_chunks
 from ragpress.records import Chunk, DocumentEntry
 from ragpress.repository import Found, Repository, fingerprint, source_stamp, stamp_of
-from ragpress.sealed import read_sealed, write_sealed
+from ragpress.sealed import read_record, write_sealed
 
-_FEW = 100
+_FEW = 100  # sources that are read before a build begins
 _REST = 250_000_000  # nanoseconds: a file that was changed later may change again without a change of its time
 
 
@@ -37,13 +37,12 @@ class State(msgspec.Struct, frozen=True):
     uses: tuple[Use, ...] = ()
 
 
+_STATE = msgspec.json.Decoder(State)
+
+
 def read_state(repository: Repository, source: str) -> State | None:
     """What stands in the build folder for a source; None where nothing usable does."""
-    data = read_sealed(repository.state_of(source))
-    try:
-        return msgspec.json.decode(data, type=State) if data else None
-    except (ValueError, msgspec.MsgspecError):
-        return None  # of another version: the source is chunked again
+    return read_record(repository.state_of(source), _STATE)
 
 
 def write_state(repository: Repository, source: str, state: State) -> None:
@@ -91,6 +90,9 @@ class _Looks(msgspec.Struct, frozen=True):
 
     settings: str
     stamps: dict[str, str]
+
+
+_LOOKS = msgspec.json.Decoder(_Looks)
 
 
 def look(repository: Repository, wanted: Sequence[Found]) -> Look:
@@ -156,11 +158,7 @@ def _known_stamps(repository: Repository, settings: str) -> dict[str, str]:
 
 
 def _read_looks(repository: Repository, settings: str) -> dict[str, str]:
-    data = read_sealed(_looks_file(repository))
-    try:
-        kept = msgspec.json.decode(data, type=_Looks) if data else None
-    except (ValueError, msgspec.MsgspecError):
-        return {}  # of another version: all files are read again
+    kept = read_record(_looks_file(repository), _LOOKS)
     return kept.stamps if kept and kept.settings == settings else {}
 
 
@@ -186,7 +184,7 @@ def _is_current(repository: Repository, found: Found, settings: str) -> bool:
             return False
         if state.failure is not None:
             return state.failure.lasting
-        if not pictures_current(repository, found.source):
+        if not still_true(state.uses, repository.captions, repository.sources):
             return False
         return hashlib.sha256(repository.chunks_of(found.source).read_bytes()).hexdigest() == state.chunks_sha256
     except OSError:

@@ -38,6 +38,11 @@ class Marks(NamedTuple):
     makers: npt.NDArray[np.uint16]
     engines: tuple[str, ...]
 
+    @classmethod
+    def unknown(cls, count: int) -> Marks:
+        """Of so many vectors of which nothing is known."""
+        return cls(np.zeros(count, np.uint64), np.zeros(count, np.uint16), ("",))
+
     def absent(self) -> list[int]:
         """The positions without a vector."""
         found: list[int] = np.flatnonzero(self.digests == 0).tolist()
