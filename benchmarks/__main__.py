@@ -29,8 +29,8 @@ def measurements(name: str, folder: Path, model: Path | None) -> Iterator[tuple[
     elif name == "builds":
         yield from builds.run(folder)
     else:
-        from ragpress.models import cache_folder
-        from ragpress.starter import make_starter
+        from ragpress.models.known import cache_folder
+        from ragpress.models.starter import make_starter
 
         yield from embedding.run(model or full_size(folder), "nomic-embed-text-v2-moe")
         yield from embedding.run(make_starter(cache_folder()), "multilingual-e5-small")

@@ -62,17 +62,17 @@ def timed(root: Path, *arguments: str, dodo: str = "dodo.py") -> tuple[float, in
 
 def fill_cache(root: Path) -> int:
     """Gives every text of the merged chunks a random vector of the offline model's. Returns the number of chunks."""
-    from ragpress.digests import vector_keys
-    from ragpress.manifest import read_chunks
-    from ragpress.merging import merged_chunks
-    from ragpress.models import resolve
+    from ragpress.artifact.jsonl import read_chunks
+    from ragpress.models.known import resolve
+    from ragpress.pipeline.merge import merged_chunks
     from ragpress.repository import open_repository
-    from ragpress.vectors import VectorCache
+    from ragpress.vectors.cache import VectorCache
+    from ragpress.vectors.digests import vector_keys
 
     repository = open_repository(root)
     chunks = read_chunks(merged_chunks(repository))
     os.environ.setdefault("HF_ENDPOINT", "http://127.0.0.1:9")
-    file = resolve(repository.config, root, announce=lambda _: None)
+    file = resolve(repository.config, root, report=lambda _: None)
     random = np.random.default_rng(1)
     keys = vector_keys(file, (chunk.text for chunk in chunks))
     with VectorCache(repository.vectors, print) as cache:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
-from ragpress.embedding import TokenCounter
-from ragpress.models import tokenizer_file
+from ragpress.embedding.embedder import TokenCounter
+from ragpress.models.known import tokenizer_file
 from ragpress.readers import read_document
 
 _PARAGRAPH = (

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ragpress.embedding import Embedder
-from ragpress.engine import repacks
-from ragpress.models import KNOWN, ModelFile
+from ragpress.embedding.embedder import Embedder
+from ragpress.embedding.llama import repacks
+from ragpress.models.known import KNOWN, ModelFile
 
 SECONDS = 20.0  # of each measurement, about
 _WORDS = ("запись", "приём", "врача", "бесплатно", "نشانی", "شعبه", "بیمه", "خسارت", "кабинет", "полис", "анализ")

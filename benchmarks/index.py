@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragpress import index
-from ragpress.artifact import model_record
+from ragpress.artifact import index
+from ragpress.artifact.format import model_record
+from ragpress.artifact.jsonl import encode_document
+from ragpress.artifact.write import in_memory, lines_of, write_artifact
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.manifest import encode_document
-from ragpress.models import KNOWN, ModelFile
+from ragpress.models.known import KNOWN, ModelFile
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import in_memory, lines_of, write_artifact
 
 DIMENSIONS = 768
 COPIES = 600

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragpress.config import Config
-from ragpress.models import tokenizer_file
-from ragpress.worker import Compiled, Job, compile_sources
+from ragpress.models.known import tokenizer_file
+from ragpress.pipeline.pool import Compiled, Job, compile_sources
 
 
 def word_table(path: Path) -> Path:

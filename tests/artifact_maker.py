@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ragpress.artifact import Manifest, ModelRecord
-from ragpress.manifest import encode_document
+from ragpress.artifact.format import Manifest, ModelRecord
+from ragpress.artifact.jsonl import encode_document
+from ragpress.artifact.write import in_memory, lines_of, write_artifact
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.writing import in_memory, lines_of, write_artifact
 
 DIMENSIONS = 16
 MODEL = ModelRecord(

@@ -11,7 +11,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from ragpress import starter
+from ragpress.models import starter
 
 Vocabulary = tuple[list[bytes], list[float]]
 

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 import msgspec
 
-from ragpress.manifest import encode_chunk
+from ragpress.artifact.jsonl import encode_chunk
 from ragpress.records import Chunk, Document, Locator, chunk_id
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragpress.records import Chunk, DocumentEntry, chunk_id
-from ragpress.report.gathering import Report, SourceReport
+from ragpress.report.gathering import Contents, SourceReport
 from ragpress.report.retrieval import Measured
 from ragpress.repository import Repository
 from repository_maker import SETTINGS, build, make_repository, write_source
@@ -86,13 +86,13 @@ def _edited(root: Path) -> Path:
     return root
 
 
-def large_report(repository: Repository, count: int) -> Report:
+def large_report(repository: Repository, count: int) -> Contents:
     """A report of so many chunks in two sources, half of them Persian, without changes and retrieval."""
     half = count // 2
     russian = [f"Услуга: приём врача {number}\nЦена: {number * 10} рублей, ёлка и справка" for number in range(half)]
     persian = [f"هزینهٔ درمان شمارهٔ {number} در بیمارستان پرداخت می‌شود." * 4 for number in range(count - half)]
     sources = [_source("прайс.csv", russian, "R"), _source("راهنما.md", persian, "L")]
-    return Report(
+    return Contents(
         config=repository.config,
         sources=tuple(sources),
         changes=None,

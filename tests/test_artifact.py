@@ -27,11 +27,11 @@ from artifact_maker import (
     unit_vectors,
     write_chunks,
 )
-from ragpress import folders
-from ragpress.artifact import encode_manifest, read_manifest
+from ragpress import files
+from ragpress.artifact.format import encode_manifest, read_manifest
+from ragpress.artifact.read import open_artifact, verify_artifact
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.folders import recover
-from ragpress.opening import open_artifact, verify_artifact
+from ragpress.files import recover
 from ragpress.records import Chunk
 
 
@@ -357,7 +357,7 @@ def test_a_link_to_the_artifact_stays_a_link(kb: Path, tmp_path: Path) -> None:
 def test_a_system_that_cannot_exchange_folders_replaces_them_one_after_the_other(
     kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_exchange", lambda one, two: False)
+    monkeypatch.setattr(files, "_exchange", lambda one, two: False)
     write_chunks(kb, many_chunks(20))
     assert verify_artifact(kb).counts.chunks == 20
     assert [path.name for path in kb.parent.iterdir()] == ["kb"]

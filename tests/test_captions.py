@@ -22,7 +22,6 @@ from docx_maker import docx, p
 from invariants import check_chunks
 from pictures import drawn, png
 from programs import lacking, need
-from ragpress.build import chunk_sources
 from ragpress.captions.document import Captioned, with_captions
 from ragpress.captions.engine import Engine, EngineError
 from ragpress.captions.openai import PROMPT, openai_engine
@@ -32,11 +31,12 @@ from ragpress.captions.tesseract import tesseract_engine
 from ragpress.chunking import chunk_document
 from ragpress.config import Config, parse_config
 from ragpress.errors import BuildError, render
+from ragpress.pipeline.chunk import chunk_sources
+from ragpress.pipeline.states import load_source, source_failure
 from ragpress.readers import read_document
 from ragpress.records import Chunk
 from ragpress.repository import find_sources, open_repository
-from ragpress.review import accept
-from ragpress.states import load_source, source_failure
+from ragpress.review.accept import accept
 from repository_maker import CLOSED, build, chunks, make_repository, run, write_source
 
 MAP, LOGO = png(shade=10), png(shade=20)

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from ragpress.changes import Changes, ChunkChange, SourceChange, compare, compare_chunks, word_runs
 from ragpress.errors import BuildError
-from ragpress.golden import GoldenChunk, render_golden
 from ragpress.records import chunk_id
+from ragpress.review.diff import Changes, ChunkChange, SourceChange, compare, compare_chunks, word_runs
+from ragpress.review.golden import GoldenChunk, render_golden
 
 
 def chunk(text: str, line: int = 1, headings: tuple[str, ...] = ("Клиника", "Приём"), **fields: object) -> GoldenChunk:

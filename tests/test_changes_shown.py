@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ragpress.changes import (
+from ragpress.review.diff import (
     Changes,
     ChunkChange,
     Screen,
@@ -20,7 +20,7 @@ from ragpress.changes import (
     to_markdown,
     to_terminal,
 )
-from ragpress.golden import GoldenChunk
+from ragpress.review.golden import GoldenChunk
 from test_changes import chunk
 
 RUSSIAN = (

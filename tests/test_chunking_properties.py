@@ -12,8 +12,8 @@ import pytest
 from invariants import check_chunks
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
-from ragpress.embedding import TokenCounter
-from ragpress.models import KNOWN, tokenizer_file
+from ragpress.embedding.embedder import TokenCounter
+from ragpress.models.known import KNOWN, tokenizer_file
 from ragpress.records import Document, Locator, Unit, UnitKind
 
 

@@ -19,15 +19,15 @@ from openpyxl import Workbook
 from docx_maker import docx, p, tbl, tr
 from pictures import png
 from programs import need
-from ragpress import outside
-from ragpress.build import chunk_sources
+from ragpress import sandbox as outside
 from ragpress.config import Config
-from ragpress.convert import convert
 from ragpress.errors import BuildError, SourceError
+from ragpress.pipeline.chunk import chunk_sources
+from ragpress.pipeline.convert import convert
+from ragpress.pipeline.states import load_source, source_failure
 from ragpress.readers import CONVERTIBLE, READABLE, is_readable, read_document
 from ragpress.records import Chunk
 from ragpress.repository import find_sources, open_repository
-from ragpress.states import load_source, source_failure
 from repository_maker import CLOSED, make_repository, run
 
 ON = Config(convert_doc=True)

@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 from gguf_maker import quantize, write_nomic
-from ragpress import embedding
 from ragpress.config import Config
-from ragpress.digests import vector_keys
-from ragpress.embedding import Embedder, TokenCounter
-from ragpress.engine import Vector, engine
+from ragpress.embedding import embedder as embedding
+from ragpress.embedding.embedder import Embedder, TokenCounter
+from ragpress.embedding.llama import Vector, engine
 from ragpress.errors import ModelError
-from ragpress.models import KNOWN, ModelFile, resolve
+from ragpress.models.known import KNOWN, ModelFile, resolve
+from ragpress.vectors.digests import vector_keys
 
 TINY = msgspec.structs.replace(KNOWN["nomic-embed-text-v2-moe"], dimensions=64)
 WORDS = [
@@ -41,7 +41,7 @@ NASTY = [
 
 @pytest.fixture(scope="module")
 def starter() -> ModelFile:
-    return resolve(Config(model="multilingual-e5-small"), Path(), announce=print)
+    return resolve(Config(model="multilingual-e5-small"), Path(), report=print)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_a_vector_does_not_depend_on_company_order_or_threads(starter: ModelFile
 
 def test_a_vector_is_the_same_in_another_process(tiny: ModelFile) -> None:
     program = (
-        "import sys; from test_embedding import _tiny, _texts; from ragpress.embedding import Embedder;"
+        "import sys; from test_embedding import _tiny, _texts; from ragpress.embedding.embedder import Embedder;"
         "from pathlib import Path\n"
         "with Embedder(_tiny(Path(sys.argv[1]))) as e: sys.stdout.write(e.embed_documents(_texts(5)).tobytes().hex())"
     )
@@ -294,7 +294,7 @@ def test_a_signal_that_comes_while_llama_cpp_logs_is_not_lost(tmp_path: Path, mo
         raise SystemExit(128 + number)
 
     (tmp_path / "bad.gguf").write_bytes(b"no model")
-    monkeypatch.setattr("ragpress.engine._log", Interrupting())
+    monkeypatch.setattr("ragpress.embedding.llama._log", Interrupting())
     usual = signal.signal(signal.SIGTERM, stop)
     try:
         with pytest.raises(SystemExit):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from ragpress.artifact.jsonl import read_chunks
 from ragpress.config import Config
 from ragpress.errors import BuildError
 from ragpress.evaluation import Case, accept_retrieval, check_retrieval, evaluate_artifact, read_records
 from ragpress.evaluation.sweep import nearest, parse_sweep
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.manifest import read_chunks
 from ragpress.records import index_key
 from ragpress.repository import open_repository
 from repository_maker import artifact_bytes, build, failing, make_repository, run, write_source

@@ -19,8 +19,8 @@ import pytest
 
 from gguf_maker import write_nomic
 from programs import lacking
-from ragpress.compiler import read_source
-from ragpress.opening import verify_artifact
+from ragpress.artifact.read import verify_artifact
+from ragpress.pipeline.compile import read_source
 from repository_maker import artifact_bytes, build, environment, failing, run, write_source
 from tiny_builds import cached, clean_build, settings, start, text, tiny_model, tiny_repository, waited
 
@@ -252,7 +252,7 @@ def test_a_damaged_model_lock_is_one_line_and_nothing_is_touched(repository: Pat
 
 def test_a_damaged_offline_model_in_the_cache_is_made_anew(repository: Path, tmp_path: Path) -> None:
     from ragpress.config import Config
-    from ragpress.models import cache_folder, tokenizer_file
+    from ragpress.models.known import cache_folder, tokenizer_file
 
     good = tokenizer_file(Config(), tmp_path)
     assert good.parent == cache_folder()

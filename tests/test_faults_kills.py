@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from ragpress.artifact.read import verify_artifact
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.opening import verify_artifact
 from repository_maker import artifact_bytes, build, make_repository, write_source
 from tiny_builds import cached, clean_build, embedded, settings, start, text, tiny_repository, waited
 
@@ -31,7 +31,7 @@ import importlib.util, os, sys, time
 class Finder:
     # Changes the module when it is imported, and imports nothing itself.
     def find_spec(self, name, path, target=None):
-        if name != "ragpress.embedding":
+        if name != "ragpress.embedding.embedder":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)

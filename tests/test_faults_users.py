@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from programs import lacking
-from ragpress.opening import verify_artifact
+from ragpress.artifact.read import verify_artifact
 from repository_maker import artifact_bytes, build, environment, make_repository, write_source
 from tiny_builds import clean_build, settings, text, tiny_model, tiny_repository
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import fuzzer
 from ragpress.config import Config
 from ragpress.errors import CODES
-from ragpress.models import tokenizer_file
-from ragpress.worker import Compiled, Failure, Job, compile_sources
+from ragpress.models.known import tokenizer_file
+from ragpress.pipeline.pool import Compiled, Failure, Job, compile_sources
 
 CONFIG = Config(source_seconds=10, source_megabytes=400, min_coverage=0.0)
 ABOUT_A_SOURCE = {

@@ -12,8 +12,8 @@ from docx_maker import docx, heading, p, styled
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.errors import BuildError
-from ragpress.golden import GoldenChunk, is_golden, parse_golden, render_golden
 from ragpress.readers import read_document
+from ragpress.review.golden import GoldenChunk, is_golden, parse_golden, render_golden
 
 
 def make(number: int, text: str, locator: str, **fields: object) -> GoldenChunk:

@@ -12,16 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragpress import merging, states
-from ragpress.build import chunk_sources
-from ragpress.digests import vector_keys
-from ragpress.merging import merge, merged_chunks
-from ragpress.models import KNOWN, ModelFile
-from ragpress.opening import open_artifact
-from ragpress.publish import embed, publish
+from ragpress.artifact.read import open_artifact
+from ragpress.models.known import KNOWN, ModelFile
+from ragpress.pipeline import merge as merging
+from ragpress.pipeline import states
+from ragpress.pipeline.chunk import chunk_sources
+from ragpress.pipeline.merge import merge, merged_chunks
+from ragpress.pipeline.publish import embed, publish
+from ragpress.pipeline.states import look
 from ragpress.repository import Found, Repository, find_sources, open_repository
-from ragpress.states import look
-from ragpress.vectors import VectorCache
+from ragpress.vectors.cache import VectorCache
+from ragpress.vectors.digests import vector_keys
 from repository_maker import artifact_bytes, build, write_source
 from tiny_builds import clean_build, embedded, text, tiny_repository
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from artifact_maker import unit_vectors
+from ragpress.artifact.index import Halves, IndexFile, Keys, VectorIndex, build_graph, most_frequent
+from ragpress.artifact.shards import _Worker, build_graphs, shard_bounds, shard_names
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.index import Halves, IndexFile, Keys, VectorIndex, build_graph, most_frequent
-from ragpress.shards import _Worker, build_graphs, shard_bounds, shard_names
 
 Floats = npt.NDArray[np.float32]
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from artifact_maker import MODEL, TEXTS, chunks_of, many_chunks, sample_chunks, unit_vectors, write_chunks
-from ragpress.artifact import Manifest, model_record
+from ragpress.artifact.format import Manifest, model_record
 from ragpress.config import Config
-from ragpress.embedding import Embedder
+from ragpress.embedding.embedder import Embedder
 from ragpress.errors import ArtifactError, ModelError
 from ragpress.knowledge_base import KnowledgeBase, passage
-from ragpress.models import ModelFile, resolve
+from ragpress.models.known import ModelFile, resolve
 from ragpress.records import Chunk, Hit
 
 
@@ -217,7 +217,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def e5() -> ModelFile:
-    return resolve(Config(model="multilingual-e5-small"), Path(), announce=print)
+    return resolve(Config(model="multilingual-e5-small"), Path(), report=print)
 
 
 @pytest.fixture(scope="module")

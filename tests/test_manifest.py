@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ragpress.artifact.jsonl import encode_chunk, encode_document, read_chunks, read_documents
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.manifest import encode_chunk, encode_document, read_chunks, read_documents, replace_file
+from ragpress.files import replace_file
 from ragpress.records import Chunk, DocumentEntry, Gap
 
 CHUNK = Chunk(

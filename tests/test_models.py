@@ -11,13 +11,14 @@ import pytest
 
 from hub_server import COMMIT, LATER_COMMIT, Hub, serve
 from programs import lacking
-from ragpress import models
 from ragpress.config import Config
 from ragpress.errors import ModelError
-from ragpress.hub import unreachable
-from ragpress.lock import LOCK_NAME, Locked, file_sha256, read_lock, remembered_sha256, write_lock
-from ragpress.models import KNOWN, lock_model, model_of_artifact, resolve, tokenizer_file
-from ragpress.starter import SHA256
+from ragpress.files import file_sha256
+from ragpress.models import known as models
+from ragpress.models.hub import unreachable
+from ragpress.models.known import KNOWN, lock_model, model_of_artifact, resolve, tokenizer_file
+from ragpress.models.lock import LOCK_NAME, Locked, read_lock, remembered_sha256, write_lock
+from ragpress.models.starter import SHA256
 
 NOMIC = "nomic-embed-text-v2-moe"
 E5 = "multilingual-e5-small"
@@ -68,7 +69,7 @@ def _file_requests(hub: Hub) -> list[str]:
 
 
 def test_first_use_fetches_the_file_and_locks_it_with_the_hubs_commit(hub: Hub, root: Path) -> None:
-    found = resolve(ONLINE, root, announce=_refuse)
+    found = resolve(ONLINE, root, report=_refuse)
 
     assert found.path.read_bytes() == hub.files[HUB_NAME]
     assert (found.sha256, found.size) == (file_sha256(found.path), len(hub.files[HUB_NAME]))
@@ -78,10 +79,10 @@ def test_first_use_fetches_the_file_and_locks_it_with_the_hubs_commit(hub: Hub, 
 
 
 def test_second_use_makes_no_request(hub: Hub, root: Path) -> None:
-    first = resolve(ONLINE, root, announce=_refuse)
+    first = resolve(ONLINE, root, report=_refuse)
     hub.requests.clear()
 
-    assert resolve(ONLINE, root, announce=_refuse) == first
+    assert resolve(ONLINE, root, report=_refuse) == first
     assert tokenizer_file(ONLINE, root) == first.path
     assert hub.requests == []
 
@@ -92,36 +93,36 @@ def test_a_fetched_file_that_differs_from_the_lock_is_refused(hub: Hub, root: Pa
     with pytest.raises(
         ModelError, match=r"model\.lock\.json has .* \(000000000000…, 5 bytes\); run `ragpress model lock`"
     ):
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
 
 
 def test_a_cached_file_that_was_changed_is_refused(hub: Hub, root: Path) -> None:
-    path = resolve(ONLINE, root, announce=_refuse).path.resolve()
+    path = resolve(ONLINE, root, report=_refuse).path.resolve()
     data = bytearray(path.read_bytes())
     data[1000] ^= 1
     path.write_bytes(data)
 
     with pytest.raises(ModelError, match="ragpress model lock"):
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
 
 
 def test_a_local_file_is_locked_and_then_held_to_the_lock(hub: Hub, root: Path) -> None:
     config = Config(model=NOMIC, model_path="own.gguf")
     (root / "own.gguf").write_bytes(b"GGUF one")
-    assert resolve(config, root, announce=_refuse).path == root / "own.gguf"
+    assert resolve(config, root, report=_refuse).path == root / "own.gguf"
     assert tokenizer_file(config, root) == root / "own.gguf"
     (root / "own.gguf").write_bytes(b"GGUF another")
 
     with pytest.raises(ModelError, match=r"own\.gguf .*run `ragpress model lock`"):
-        resolve(config, root, announce=_refuse)
+        resolve(config, root, report=_refuse)
     assert lock_model(config, root) == read_lock(root)[NOMIC]
-    assert resolve(config, root, announce=_refuse).size == len(b"GGUF another")
+    assert resolve(config, root, report=_refuse).size == len(b"GGUF another")
     assert hub.requests == []
 
 
 def test_a_missing_local_file_is_named(root: Path) -> None:
     with pytest.raises(ModelError, match=r"model_path = 'gone\.gguf': there is no such file"):
-        resolve(Config(model_path="gone.gguf"), root, announce=_refuse)
+        resolve(Config(model_path="gone.gguf"), root, report=_refuse)
 
 
 def test_the_locked_commit_is_fetched_and_lock_model_takes_the_newest(
@@ -129,16 +130,16 @@ def test_the_locked_commit_is_fetched_and_lock_model_takes_the_newest(
 ) -> None:
     from huggingface_hub import constants
 
-    resolve(ONLINE, root, announce=_refuse)
+    resolve(ONLINE, root, report=_refuse)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "fresh-cache"))  # a fresh clone elsewhere
     hub.requests.clear()
-    resolve(ONLINE, root, announce=_refuse)
+    resolve(ONLINE, root, report=_refuse)
     assert f"HEAD /{KNOWN[NOMIC].repository}/resolve/{COMMIT}/{FILE}" in hub.requests
 
     hub.commit, hub.files[HUB_NAME] = LATER_COMMIT, b"GGUF of a later day"
     locked = lock_model(ONLINE, root)
     assert (locked.size, locked.revision) == (len(b"GGUF of a later day"), LATER_COMMIT)
-    assert resolve(ONLINE, root, announce=_refuse).sha256 == locked.sha256
+    assert resolve(ONLINE, root, report=_refuse).sha256 == locked.sha256
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_an_answer_without_a_file_is_one_line_with_advice(
     hub.status, hub.headers = status, headers
 
     with pytest.raises(ModelError) as caught:
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
 
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -179,12 +180,12 @@ def test_a_transfer_that_breaks_off_is_one_line_and_locks_nothing(
     hub.cut = True
 
     with pytest.raises(ModelError, match=r"cannot be fetched: .*; try again, or set model_path"):
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
 
     assert "Error while downloading" not in capfd.readouterr().err
     assert read_lock(root) == {}
     hub.cut = False
-    assert resolve(ONLINE, root, announce=_refuse).path.read_bytes() == hub.files[HUB_NAME]
+    assert resolve(ONLINE, root, report=_refuse).path.read_bytes() == hub.files[HUB_NAME]
 
 
 def test_a_full_disk_during_the_fetch_is_named(
@@ -200,7 +201,7 @@ def test_a_full_disk_during_the_fetch_is_named(
     try:
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(small / "hub"))
         with pytest.raises(ModelError, match="the disk is full; free some space") as caught:
-            resolve(ONLINE, root, announce=_refuse)
+            resolve(ONLINE, root, report=_refuse)
         assert caught.value.message.code == "disk"
     finally:
         subprocess.run(["umount", str(small)], check=True)
@@ -223,7 +224,7 @@ def test_a_hub_that_never_answers_is_noticed_within_three_seconds(
         begun = time.monotonic()
         assert unreachable()
         assert time.monotonic() - begun < 3
-        found = resolve(BOTH, root, announce=lines.append)
+        found = resolve(BOTH, root, report=lines.append)
     assert found.model.name == E5
     assert len(lines) == 1
 
@@ -239,7 +240,7 @@ def test_offline_mode_of_the_client_is_honoured_without_a_request(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(ModelError, match="HF_HUB_OFFLINE is set"):
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
     assert hub.requests == []
 
 
@@ -251,7 +252,7 @@ def test_an_endpoint_that_is_no_address_is_named(hub: Hub, monkeypatch: pytest.M
 
 def test_the_offline_model_is_announced_in_one_line(no_hub: Hub, root: Path) -> None:
     lines: list[str] = []
-    found = resolve(BOTH, root, announce=lines.append)
+    found = resolve(BOTH, root, report=lines.append)
 
     assert (found.model.name, found.sha256, found.dimensions) == (E5, SHA256, 384)
     assert len(lines) == 1
@@ -262,13 +263,13 @@ def test_the_offline_model_is_announced_in_one_line(no_hub: Hub, root: Path) -> 
 
 def test_without_an_offline_model_an_unreachable_hub_is_an_error(no_hub: Hub, root: Path) -> None:
     with pytest.raises(ModelError, match="connect, set model_path to a file, or set offline_model") as caught:
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
     assert caught.value.message.code == "model-offline"
 
 
 def test_an_artifact_of_the_offline_model_stays_with_it_though_the_hub_answers(hub: Hub, root: Path) -> None:
     lines: list[str] = []
-    assert resolve(BOTH, root, sticky=E5, announce=lines.append).model.name == E5
+    assert resolve(BOTH, root, sticky=E5, report=lines.append).model.name == E5
     assert lines == [
         "ragpress: info: staying with multilingual-e5-small;"
         " `ragpress model use nomic-embed-text-v2-moe` switches [model-offline]"
@@ -278,12 +279,12 @@ def test_an_artifact_of_the_offline_model_stays_with_it_though_the_hub_answers(h
 
 def test_an_artifact_of_the_hubs_model_is_never_continued_with_the_offline_one(no_hub: Hub, root: Path) -> None:
     with pytest.raises(ModelError, match="the build folder is of nomic-embed-text-v2-moe; connect, or run"):
-        resolve(BOTH, root, sticky=NOMIC, announce=_refuse)
+        resolve(BOTH, root, sticky=NOMIC, report=_refuse)
 
 
 def test_a_switch_of_models_is_announced(hub: Hub, root: Path) -> None:
     lines: list[str] = []
-    assert resolve(ONLINE, root, sticky=E5, announce=lines.append).model.name == NOMIC
+    assert resolve(ONLINE, root, sticky=E5, report=lines.append).model.name == NOMIC
     assert lines == [
         "ragpress: warning: nomic-embed-text-v2-moe takes the place of multilingual-e5-small;"
         " all texts are embedded [model-switch]"
@@ -299,20 +300,20 @@ def test_a_damaged_offline_model_is_made_again(
     hub: Hub, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGPRESS_CACHE", str(tmp_path / "own-cache"))
-    found = resolve(Config(model=E5), root, announce=_refuse)
+    found = resolve(Config(model=E5), root, report=_refuse)
     assert found.path.parent == tmp_path / "own-cache"
     found.path.write_bytes(found.path.read_bytes()[:1000])
 
-    assert file_sha256(resolve(Config(model=E5), root, announce=_refuse).path) == SHA256
+    assert file_sha256(resolve(Config(model=E5), root, report=_refuse).path) == SHA256
 
 
 def test_dimensions_are_cut_only_for_a_model_that_was_trained_for_it(no_hub: Hub, root: Path) -> None:
     (root / "own.gguf").write_bytes(b"GGUF")
     cut = Config(model=NOMIC, model_path="own.gguf", dimensions=256)
-    assert resolve(cut, root, announce=_refuse).dimensions == 256
-    assert resolve(Config(model=E5, dimensions=256), root, announce=_refuse).dimensions == 384
+    assert resolve(cut, root, report=_refuse).dimensions == 256
+    assert resolve(Config(model=E5, dimensions=256), root, report=_refuse).dimensions == 384
     with pytest.raises(ModelError, match="dimensions = 1000, but nomic-embed-text-v2-moe has 768"):
-        resolve(msgspec.structs.replace(cut, dimensions=1000), root, announce=_refuse)
+        resolve(msgspec.structs.replace(cut, dimensions=1000), root, report=_refuse)
 
 
 @pytest.mark.parametrize(
@@ -324,12 +325,12 @@ def test_dimensions_are_cut_only_for_a_model_that_was_trained_for_it(no_hub: Hub
 )
 def test_a_model_that_cannot_be_is_named_with_those_that_can(root: Path, config: Config, reason: str) -> None:
     with pytest.raises(ModelError) as caught:
-        resolve(config, root, announce=_refuse)
+        resolve(config, root, report=_refuse)
     assert reason in str(caught.value)
 
 
 def test_a_reader_gets_the_file_that_made_the_artifact_or_an_error(hub: Hub, root: Path) -> None:
-    made = resolve(ONLINE, root, announce=_refuse)
+    made = resolve(ONLINE, root, report=_refuse)
 
     assert model_of_artifact(NOMIC, FILE, made.sha256, 768) == made
     assert model_of_artifact(E5, "", SHA256, 384).model.name == E5
@@ -342,7 +343,7 @@ def test_a_reader_gets_the_file_that_made_the_artifact_or_an_error(hub: Hub, roo
 def test_a_damaged_lock_is_named(hub: Hub, root: Path) -> None:
     (root / LOCK_NAME).write_text('{"nomic-embed-text-v2-moe": {"file": 1}}', encoding="utf-8")
     with pytest.raises(ModelError, match=r"model\.lock\.json is damaged .*; restore it"):
-        resolve(ONLINE, root, announce=_refuse)
+        resolve(ONLINE, root, report=_refuse)
 
 
 def test_locking_one_model_keeps_the_others(root: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 import zstandard
 
 from artifact_maker import TEXTS, read_all, sample_chunks, write_chunks
+from ragpress.artifact.pack import pack, unpack
+from ragpress.artifact.read import verify_artifact
 from ragpress.config import Config
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.opening import verify_artifact
-from ragpress.pack import pack, unpack
 from ragpress.repository import Repository
 
 

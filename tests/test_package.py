@@ -13,8 +13,8 @@ from docx_maker import Part, archive, docx, links, p, parts, read, story, texts
 from ragpress.config import Config
 from ragpress.errors import SourceError
 from ragpress.readers.docx import read_docx
-from ragpress.readers.package import open_package, part_name
-from ragpress.readers.xmlparts import XmlRefused, parse_xml
+from ragpress.readers.ooxml.package import open_package, part_name
+from ragpress.readers.ooxml.xml import XmlRefused, parse_xml
 
 
 def refusal(data: bytes) -> tuple[str, str]:

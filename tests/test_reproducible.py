@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ragpress.artifact import read_manifest
-from ragpress.engine import engine
+from ragpress.artifact.format import read_manifest
+from ragpress.embedding.llama import engine
 from repository_maker import artifact_bytes, build, environment, make_repository, write_source
 from tiny_builds import cached, clean_build, embedded, settings, text, tiny_repository
 
@@ -158,7 +158,7 @@ def made_elsewhere(root: Path, count: int) -> None:
     """As if so many of the cached vectors came from another machine; their last bits differ, too."""
     import numpy as np
 
-    from ragpress.vectors import VectorCache
+    from ragpress.vectors.cache import VectorCache
 
     with VectorCache(root / "build" / "cache" / "vectors.sqlite", print) as cache:
         rows = cache._file.database.execute("SELECT key, vector FROM vectors ORDER BY id LIMIT ?", (count,)).fetchall()

@@ -11,9 +11,9 @@ import pytest
 
 from docx_maker import docx, heading, p, styled
 from ragpress.errors import BuildError
-from ragpress.history import files_at
 from ragpress.repository import open_repository
-from ragpress.review import accept, check_goldens
+from ragpress.review.accept import accept, check_goldens
+from ragpress.review.git import files_at
 from repository_maker import build, environment, failing, make_repository, run, write_source
 
 SENTENCES = [f"Абзац {number}: в этом предложении сказано, что бывает в случае {number}." for number in range(1, 9)]

@@ -15,8 +15,8 @@ import pytest
 from invariants import check_chunks, own
 from ragpress.chunking import chunk_document
 from ragpress.config import Config, load_config
-from ragpress.embedding import TokenCounter
-from ragpress.models import KNOWN, tokenizer_file
+from ragpress.embedding.embedder import TokenCounter
+from ragpress.models.known import KNOWN, tokenizer_file
 from ragpress.readers import read_document
 from ragpress.records import Chunk, Document, Message
 from ragpress.text import normalize

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 from artifact_maker import MODEL, sample_chunks, unit_vectors, write_chunks
-from ragpress import publish
-from ragpress.artifact import read_manifest
+from ragpress.artifact.format import read_manifest
 from ragpress.config import Config
-from ragpress.digests import vector_keys
-from ragpress.engine import engine
+from ragpress.embedding.llama import engine
 from ragpress.errors import ArtifactError, BuildError
-from ragpress.lock import Locked, file_sha256, read_lock, write_lock
-from ragpress.models import KNOWN, locked_file
+from ragpress.files import file_sha256
+from ragpress.models.known import KNOWN, locked_file
+from ragpress.models.lock import Locked, read_lock, write_lock
+from ragpress.pipeline import publish
+from ragpress.pipeline.seed import SeedSetting, seed_cache
 from ragpress.repository import Repository, open_repository
-from ragpress.seed import SeedSetting, seed_cache
-from ragpress.vectors import VectorCache
+from ragpress.vectors.cache import VectorCache
+from ragpress.vectors.digests import vector_keys
 from repository_maker import artifact_bytes, build, failing, make_repository, write_source
 from tiny_builds import NAME, cached, clean_build, command, embedded, settings, text, tiny_model, tiny_repository
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from gguf_maker import write_nomic, xlm_roberta
-from ragpress.build import chunk_sources
-from ragpress.choice import use
 from ragpress.config import Config
 from ragpress.errors import ModelError
-from ragpress.jobs import Compiled, Job, Outcome
-from ragpress.models import tokenizer_file
+from ragpress.models.known import tokenizer_file
+from ragpress.models.selection import use
+from ragpress.pipeline.chunk import chunk_sources
+from ragpress.pipeline.jobs import Compiled, Job, Outcome
+from ragpress.pipeline.pool import compile_sources
+from ragpress.pipeline.similarity import similarity
+from ragpress.pipeline.states import load_source, stale_sources
 from ragpress.repository import Repository, find_sources, open_repository
-from ragpress.similarity import similarity
-from ragpress.states import load_source, stale_sources
-from ragpress.vectors import VectorCache
-from ragpress.worker import compile_sources
+from ragpress.vectors.cache import VectorCache
 from repository_maker import CLOSED, build, chunks, failing, make_repository, run, write_source
 from test_semantic import about, alike
 

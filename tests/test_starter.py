@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ragpress.config import Config
-from ragpress.embedding import Embedder, TokenCounter
+from ragpress.embedding.embedder import Embedder, TokenCounter
 from ragpress.errors import ModelError
-from ragpress.lock import file_sha256
-from ragpress.models import KNOWN, ModelFile, resolve, tokenizer_file
-from ragpress.starter import SHA256, _source_file, make_starter, parse_source
+from ragpress.files import file_sha256
+from ragpress.models.known import KNOWN, ModelFile, resolve, tokenizer_file
+from ragpress.models.starter import SHA256, _source_file, make_starter, parse_source
 
 SENTENCES = [
     "Направления приёма: тимпанометрия, эндоскопия и спирография.",
@@ -27,7 +27,7 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def starter() -> ModelFile:
-    return resolve(Config(model="multilingual-e5-small"), Path(), announce=print)
+    return resolve(Config(model="multilingual-e5-small"), Path(), report=print)
 
 
 def test_the_made_file_is_the_tested_one_and_names_its_own_hash(starter: ModelFile) -> None:

@@ -15,13 +15,13 @@ import pytest
 from invariants import check_chunks
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
-from ragpress.embedding import TokenCounter
-from ragpress.golden import render_golden
-from ragpress.models import tokenizer_file
+from ragpress.embedding.embedder import TokenCounter
+from ragpress.models.known import tokenizer_file
+from ragpress.pipeline.similarity import similarity
 from ragpress.readers import read_document
 from ragpress.records import Chunk
 from ragpress.repository import Repository
-from ragpress.similarity import similarity
+from ragpress.review.golden import render_golden
 
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 SOURCES = sorted((GOLDENS / "sources").iterdir())

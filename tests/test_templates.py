@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from ragpress.cli import parser
-from ragpress.golden import GoldenChunk, render_golden
-from ragpress.scaffold import make_repository
+from ragpress.init import make_repository
+from ragpress.review.golden import GoldenChunk, render_golden
 
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = set(re.findall(r"^def task_(\w+)", (ROOT / "src/ragpress/tasks.py").read_text(encoding="utf-8"), re.MULTILINE))

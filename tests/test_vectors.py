@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from ragpress import cachefile
-from ragpress.digests import vector_digest, vector_keys
 from ragpress.errors import BuildError
-from ragpress.models import KNOWN, ModelFile
-from ragpress.vectors import Stored, VectorCache
+from ragpress.models.known import KNOWN, ModelFile
+from ragpress.vectors import file as cachefile
+from ragpress.vectors.cache import Stored, VectorCache
+from ragpress.vectors.digests import vector_digest, vector_keys
 
 DIMENSIONS = 64
 NOMIC = ModelFile(
@@ -145,7 +145,7 @@ def test_a_killed_writer_loses_only_the_batch_it_was_writing(tmp_path: Path) -> 
     path = tmp_path / "vectors.sqlite"
     program = (
         "import sys; from pathlib import Path\n"
-        "from ragpress.digests import vector_keys; from ragpress.vectors import VectorCache\n"
+        "from ragpress.vectors.digests import vector_keys; from ragpress.vectors.cache import VectorCache\n"
         "from test_vectors import NOMIC, _refuse, _texts, _vectors\n"
         "keys, values = vector_keys(NOMIC, _texts(20000)), _vectors(20000)\n"
         "with VectorCache(Path(sys.argv[1]), print) as cache:\n"
@@ -174,7 +174,7 @@ def test_two_builds_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
     program = (
         "import sys; from pathlib import Path\n"
-        "from ragpress.digests import vector_keys; from ragpress.vectors import VectorCache\n"
+        "from ragpress.vectors.digests import vector_keys; from ragpress.vectors.cache import VectorCache\n"
         "from test_vectors import NOMIC, _refuse, _texts, _vectors\n"
         "keys, values = vector_keys(NOMIC, _texts(1000)), _vectors(1000)\n"
         "with VectorCache(Path(sys.argv[1]), _refuse) as cache:\n"

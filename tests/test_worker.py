@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ragpress.ahead import counting_ahead, load_ahead, loaded_ahead
 from ragpress.config import Config
-from ragpress.embedding import TokenCounter
+from ragpress.embedding.embedder import TokenCounter
 from ragpress.errors import ModelError
-from ragpress.models import tokenizer_file
+from ragpress.models.known import tokenizer_file
+from ragpress.pipeline.ahead import counting_ahead, load_ahead, loaded_ahead
+from ragpress.pipeline.pool import Compiled, Failure, Job, Outcome, compile_sources
 from ragpress.records import Chunk
 from ragpress.repository import open_repository
-from ragpress.worker import Compiled, Failure, Job, Outcome, compile_sources
 from repository_maker import build
 from tiny_builds import tiny_model, tiny_repository
 
@@ -143,7 +143,7 @@ def test_answering_is_not_on_the_source_s_clock_and_what_it_raises_ends_the_whol
 
 def test_a_source_that_asks_without_end_fails_by_its_time(mischief: Path) -> None:
     (mischief / "site" / "sitecustomize.py").write_text(
-        "import ragpress.compiler as module\n"
+        "import ragpress.pipeline.compile as module\n"
         "def endless(job, compare, count):\n"
         "    number = 0\n"
         "    while True:\n"

@@ -13,7 +13,7 @@ import msgspec
 
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, render
-from ragpress.jobs import Failure, Job, Outcome
+from ragpress.pipeline.jobs import Failure, Job, Outcome
 from ragpress.records import Chunk, DocumentEntry, Hit
 from ragpress.repository import Repository
 
@@ -33,17 +33,18 @@ class FileReport(msgspec.Struct, frozen=True):
 
 def chunk(options: argparse.Namespace) -> int:
     """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
-    from ragpress.build import comparing, say
-    from ragpress.rounds import compile_jobs
+    from ragpress.console import report
+    from ragpress.pipeline.chunk import comparing
+    from ragpress.pipeline.rounds import compile_jobs
 
     files, reports = _files(options.paths)
-    failed = any(report.outcome == "error_named" for report in reports.values())
-    for source, report in reports.items():
-        print(f"{source}: {report.warning}", file=sys.stderr)
+    failed = any(each.outcome == "error_named" for each in reports.values())
+    for source, refused in reports.items():
+        print(f"{source}: {refused.warning}", file=sys.stderr)
     root = Path.cwd()
     repository = Repository(root, load_config(root) if (root / "pyproject.toml").is_file() else Config())
-    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted, comparing(repository, say) as compare:
-        for job, outcome in compile_jobs(_jobs(files, repository), Path(converted), say, compare):
+    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted, comparing(repository, report) as compare:
+        for job, outcome in compile_jobs(_jobs(files, repository), Path(converted), report, compare):
             reports[job.source] = _print_chunks(outcome)
             failed = failed or reports[job.source].outcome == "error_named"
     if options.report is not None:
@@ -53,8 +54,8 @@ def chunk(options: argparse.Namespace) -> int:
 
 def _jobs(files: Sequence[tuple[str, Path]], repository: Repository) -> list[Job]:
     """What is to be done with files, by the settings in the working folder."""
-    from ragpress import models
-    from ragpress.choice import allowed
+    from ragpress.models import known as models
+    from ragpress.models.selection import allowed
 
     root = repository.root
     # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
@@ -78,7 +79,7 @@ def _jobs(files: Sequence[tuple[str, Path]], repository: Repository) -> list[Job
 
 
 def _print_chunks(outcome: Outcome) -> FileReport:
-    from ragpress.manifest import encode_chunk
+    from ragpress.artifact.jsonl import encode_chunk
 
     if isinstance(outcome, Failure):
         error = render(outcome.error().message, "")
@@ -141,12 +142,12 @@ def _name(path: Path, taken: Sequence[str]) -> str:
 
 
 def diff(options: argparse.Namespace) -> int:
-    """What the chunks in the build folder say differently, on standard output. Status 0, whatever differs."""
-    from ragpress.build import build_lock
-    from ragpress.changes import screen_of, to_json, to_markdown, to_terminal
+    """What the chunks in the build folder report differently, on standard output. Status 0, whatever differs."""
+    from ragpress.pipeline.chunk import build_lock
+    from ragpress.pipeline.states import stale_sources
     from ragpress.repository import find_sources, open_repository
-    from ragpress.review import changes_of
-    from ragpress.states import stale_sources
+    from ragpress.review.accept import changes_of
+    from ragpress.review.diff import screen_of, to_json, to_markdown, to_terminal
 
     repository = open_repository(Path.cwd())
     with build_lock(repository):
@@ -171,8 +172,8 @@ def diff(options: argparse.Namespace) -> int:
 
 def search(options: argparse.Namespace) -> int:
     """Ranked hits for a person, or as JSON."""
-    from ragpress.choice import file_for
     from ragpress.knowledge_base import KnowledgeBase
+    from ragpress.models.selection import file_for
 
     with KnowledgeBase.open(options.artifact, model_path=options.model or file_for(options.artifact)) as base:
         hits = base.search(
@@ -210,7 +211,7 @@ def _shown(number: int, hit: Hit) -> str:
 
 def verify(options: argparse.Namespace) -> int:
     """Checks every file of an artifact against its index.json, and all of them against each other."""
-    from ragpress.opening import verify_artifact
+    from ragpress.artifact.read import verify_artifact
 
     manifest = verify_artifact(options.folder)
     counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"
@@ -223,14 +224,14 @@ def verify(options: argparse.Namespace) -> int:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Figures of an artifact, or of other settings, on standard output. Status 0, whatever they are."""
-    from ragpress.build import say
-    from ragpress.choice import file_for
+    from ragpress.console import report
     from ragpress.evaluation import evaluate_artifact, read_cases, report_lines, to_json
+    from ragpress.models.selection import file_for
 
-    cases = read_cases(options.cases, say, str(options.cases))
+    cases = read_cases(options.cases, report, str(options.cases))
     if options.sweep:
         return _sweep(options, cases)
-    _, results = evaluate_artifact(options.artifact, cases, say, options.model or file_for(options.artifact))
+    _, results = evaluate_artifact(options.artifact, cases, report, options.model or file_for(options.artifact))
     if options.json:
         print(to_json(results))
     else:
@@ -256,7 +257,7 @@ def _sweep(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 def model(options: argparse.Namespace) -> int:
     """Shows, chooses or locks the embedding model of the repository in the working folder."""
-    from ragpress import choice
+    from ragpress.models import selection as choice
     from ragpress.repository import open_repository
 
     repository = open_repository(Path.cwd())
@@ -274,28 +275,30 @@ def model(options: argparse.Namespace) -> int:
 
 def seed(options: argparse.Namespace) -> int:
     """Puts an artifact's vectors into the cache of the repository in the working folder."""
-    from ragpress.build import build_lock, say
+    from ragpress.console import report
+    from ragpress.pipeline.chunk import build_lock
+    from ragpress.pipeline.seed import seed_cache
     from ragpress.repository import open_repository
-    from ragpress.seed import seed_cache
 
     repository = open_repository(Path.cwd())
     with build_lock(repository):
-        seed_cache(repository, options.path, say)
+        seed_cache(repository, options.path, report)
     return 0
 
 
 def cache(options: argparse.Namespace) -> int:
     """Says what is in the vector cache of the repository in the working folder, or drops what is unused."""
-    from ragpress.build import build_lock, say
-    from ragpress.cache import describe, prune
+    from ragpress.console import report
+    from ragpress.pipeline.cache import describe, prune
+    from ragpress.pipeline.chunk import build_lock
     from ragpress.repository import open_repository
 
     repository = open_repository(Path.cwd())
     with build_lock(repository):
         if options.prune:
-            print(prune(repository, (options.max_megabytes or 0) * 10**6, say))
+            print(prune(repository, (options.max_megabytes or 0) * 10**6, report))
         else:
-            print(describe(repository, say))
+            print(describe(repository, report))
     return 0
 
 
@@ -304,7 +307,7 @@ def cache(options: argparse.Namespace) -> int:
 
 def init(options: argparse.Namespace) -> int:
     """Writes what a content repository needs into a folder; nothing that is there is touched."""
-    from ragpress.scaffold import make_repository
+    from ragpress.init import make_repository
 
     for line in make_repository(options.folder):
         print(line, file=sys.stderr)

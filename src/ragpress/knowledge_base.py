@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ragpress.artifact import Manifest, ModelRecord
+from ragpress.artifact.format import Manifest, ModelRecord
+from ragpress.artifact.index import Rows, Vector
+from ragpress.artifact.read import Opened, open_artifact
 from ragpress.errors import ArtifactError
-from ragpress.index import Rows, Vector
-from ragpress.models import ModelFile, known_model, model_of_artifact
-from ragpress.opening import Opened, open_artifact
+from ragpress.models.known import ModelFile, known_model, model_of_artifact
 from ragpress.records import Chunk, Hit
 from ragpress.text import normalize
 
 if TYPE_CHECKING:
-    from ragpress.embedding import Embedder
+    from ragpress.embedding.embedder import Embedder
 
 _HEADING = re.compile("(#{1,6}) ")
 
@@ -156,7 +156,7 @@ class KnowledgeBase:
     def _loaded(self) -> Embedder:
         with self._loading:
             if self._embedder is None:
-                from ragpress.embedding import Embedder
+                from ragpress.embedding.embedder import Embedder
 
                 self._embedder = Embedder(_model(self.manifest.model, self._model_path))
             return self._embedder

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-import stat
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import msgspec
 from ragpress import __version__
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError
+from ragpress.files import copy_signature, fingerprint
 from ragpress.readers import is_readable
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"})
@@ -139,78 +139,16 @@ def tool_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def fingerprint(*parts: object) -> str:
-    """The sha256 (hex) over plain values."""
-    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
-
-
 def chunking_fingerprint(repository: Repository) -> str:
     """Over everything but the source's bytes that decides its chunks: the tool, the settings, the vocabulary."""
     config = repository.config
     settings = [getattr(config, name) for name in _CHUNKING_SETTINGS]
     own_model = ""
     if config.model_path:
-        own_model = file_stamp(repository.root / config.model_path)
+        own_model = copy_signature(repository.root / config.model_path)
     return fingerprint(tool_fingerprint(), settings, config.model, config.offline_model, own_model)
 
 
 def under_ci() -> bool:
     """Whether nobody watches this build, as the variable CI says."""
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
-
-
-def file_stamp(path: Path) -> str:
-    """Size and modification time of a file, or empty where there is none: enough to notice that it was replaced."""
-    try:
-        status = path.stat()
-    except OSError:
-        return ""
-    return f"{status.st_size}-{status.st_mtime_ns}"
-
-
-def source_stamp(path: Path | str) -> str:
-    """Changes with whatever is done to a file; empty where there is none."""
-    try:
-        return stamp_of(os.stat(path))  # noqa: PTH116 (a string is as good, for each source)
-    except OSError:
-        return ""
-
-
-def stamp_of(status: os.stat_result) -> str:
-    """The same of a status. The time of the last change of the inode is in it, which nobody can set back."""
-    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
-
-
-def tree_stamp(folder: Path) -> str:
-    """The sha256 over names, sizes and times of all files below the folder; no file is opened."""
-    digest = hashlib.sha256()
-    for name, status in sorted(_files(folder, "")):
-        digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
-
-
-def files_below(folder: Path) -> list[str]:
-    """The POSIX paths of all files below the folder, in no order."""
-    found: list[str] = []
-    waiting = [("", folder)]
-    while waiting:
-        prefix, place = waiting.pop()
-        for entry in os.scandir(place) if place.is_dir() else ():
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append((f"{prefix}{entry.name}/", Path(entry.path)))
-            else:
-                found.append(f"{prefix}{entry.name}")
-    return found
-
-
-def _files(folder: Path, prefix: str) -> Iterable[tuple[str, os.stat_result]]:
-    try:
-        entries = list(os.scandir(folder))
-    except FileNotFoundError:
-        return
-    for entry in entries:
-        status = entry.stat()
-        if stat.S_ISDIR(status.st_mode):
-            yield from _files(Path(entry.path), f"{prefix}{entry.name}/")
-        else:
-            yield f"{prefix}{entry.name}", status

@@ -17,6 +17,7 @@ from ragpress.captions.engine import READABLE
 from ragpress.captions.pictures import LARGEST_FILE, Kind, kind_of
 from ragpress.captions.store import NAME, Caption
 from ragpress.captions.uses import Use, read_picture
+from ragpress.console import plural
 from ragpress.errors import message
 from ragpress.records import Document, Locator, Message, Picture, Unit
 from ragpress.text import normalize
@@ -87,7 +88,7 @@ def with_captions(
 
 def missing_message(source: str, wanted: tuple[tuple[Wanted, Picture], ...]) -> Message:
     """What to tell of pictures without a caption where none can be made."""
-    text = f"{_counted(len(wanted), 'picture has', 'pictures have')} no caption in {NAME} yet; run `doit` to make them"
+    text = f"{plural(len(wanted), 'picture has', 'pictures have')} no caption in {NAME} yet; run `doit` to make them"
     return message("warning", "caption", text, source, wanted[0][0].locator)
 
 
@@ -153,10 +154,6 @@ def _lines(text: str) -> tuple[int, ...]:
     return tuple(found.end() for found in re.finditer("\n+", text))
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
-
-
 class _Remarks:
     """Counts what was met, so that each sort is told once a document, with the first place and the first instance."""
 
@@ -185,6 +182,6 @@ class _Remarks:
             if found:
                 unit, detail = found[0]
                 first = f" ({'first ' if len(found) > 1 else ''}{detail})" if detail else ""
-                text = f"{_counted(len(found), one, many)} {advice}{first}"
+                text = f"{plural(len(found), one, many)} {advice}{first}"
                 made.append(message("info" if severity == "info" else "warning", "picture", text, source, unit.locator))
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from ragpress.captions.document import Wanted, clean
 from ragpress.captions.engine import EngineError, engine
 from ragpress.captions.store import NAME, Caption, read_captions, write_captions
 from ragpress.config import Config
+from ragpress.console import Report, progress
 from ragpress.errors import BuildError
-from ragpress.progress import progress
 
 
 def make_captions(
-    wanted: Mapping[str, tuple[Wanted, str]], pictures: Path, store: Path, config: Config, tell: Callable[[str], None]
+    wanted: Mapping[str, tuple[Wanted, str]], pictures: Path, store: Path, config: Config, report: Report
 ) -> dict[str, BuildError]:
     """Has the configured engine describe pictures. Returns, by sha256, why some have no caption.
 
@@ -47,7 +47,7 @@ def make_captions(
         except OSError as error:
             raise BuildError("disk", f"the picture cannot be read back: {error.strerror}; build again") from None
 
-    with ThreadPoolExecutor(chosen.at_once) as threads, progress(len(todo), "captions", tell) as advance:
+    with ThreadPoolExecutor(chosen.at_once) as threads, progress(len(todo), "captions", report) as advance:
         futures = {threads.submit(make, digest): digest for digest in todo}
         try:
             for done, future in enumerate(as_completed(futures), 1):
@@ -65,7 +65,8 @@ def make_captions(
             raise
     made = len(todo) - len(failed)
     if made:
-        tell(f"ragpress: {made} captions by {chosen.name} are new in {NAME}; read them, and commit it with the goldens")
+        advice = "read them, and commit it with the goldens"
+        report(f"ragpress: {made} captions by {chosen.name} are new in {NAME}; {advice}")
     return failed
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ragpress.errors import BuildError
-from ragpress.lock import write_whole
+from ragpress.files import replace_file
 
 NAME = "captions.jsonl"
 
@@ -60,10 +60,7 @@ def read_captions(path: Path) -> dict[str, Caption]:
 def write_captions(path: Path, captions: Iterable[Caption]) -> None:
     """Writes all captions, sorted. Raises BuildError if the disk refuses."""
     lines = [msgspec.json.encode(caption) + b"\n" for caption in sorted(captions, key=lambda each: each.sha256)]
-    try:
-        write_whole(path, b"".join(lines))
-    except OSError as error:
-        raise BuildError("disk", f"{NAME} cannot be written: {error.strerror}; make room or allow it") from None
+    replace_file(path, b"".join(lines))
 
 
 def prune_captions(path: Path, used: Collection[str]) -> int:

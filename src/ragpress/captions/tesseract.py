@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ragpress.captions.engine import Engine, EngineError
 from ragpress.config import Config
 from ragpress.errors import BuildError
-from ragpress.outside import Ended, run
+from ragpress.sandbox import Ended, run
 
 _LANGUAGES = ("fas+rus", "fas+rus+eng")
 _LEAST_CONFIDENCE = 50.0  # of 100; specks and textures give less than letters do

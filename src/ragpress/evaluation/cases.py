@@ -11,11 +11,10 @@ from typing import get_args
 
 import msgspec
 
+from ragpress.console import Report
 from ragpress.errors import BuildError, message, render
 from ragpress.records import Chunk, ContentType
 from ragpress.text import fold, normalize
-
-Say = Callable[[str], None]
 
 _CONDITIONS = {
     "expected_source": "sources",
@@ -98,7 +97,7 @@ def obstacle(case: Case, chunks: Iterable[Chunk]) -> str:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_cases(path: Path, tell: Say, shown: str = "") -> tuple[Case, ...]:
+def read_cases(path: Path, report: Report, shown: str = "") -> tuple[Case, ...]:
     """The cases of a JSONL file, which is called `shown` in messages. Keys of other tools are named once and ignored.
 
     Raises BuildError that names file and line where a line is no case: not a JSON object, without a question or any
@@ -117,7 +116,7 @@ def read_cases(path: Path, tell: Say, shown: str = "") -> tuple[Case, ...]:
         raise BuildError("bad-case", f"{shown} holds no question; write one a line")
     if ignored:
         keys = ", ".join(f"`{key}`" for key in ignored)
-        tell(render(message("info", "bad-case", f"{shown}: keys without a meaning here are ignored: {keys}")))
+        report(render(message("info", "bad-case", f"{shown}: keys without a meaning here are ignored: {keys}")))
     return tuple(cases)
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from ragpress.build import say
-from ragpress.changes.showing import plural
-from ragpress.choice import own_file
 from ragpress.config import Config
+from ragpress.console import Report, plural, report
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
 from ragpress.evaluation.measuring import DEPTH, Figures, Result, evaluate_artifact, figures
 from ragpress.evaluation.tables import found_instead, misses, rank_words, table
-from ragpress.manifest import replace_file
-from ragpress.merging import is_built
+from ragpress.files import replace_file
+from ragpress.models.selection import own_file
+from ragpress.pipeline.merge import is_built
 from ragpress.repository import Repository
-
-Say = Callable[[str], None]
 
 QUESTIONS = "questions.jsonl"
 RECORD = "retrieval.json"
@@ -67,62 +64,64 @@ class Compared(msgspec.Struct, frozen=True):
 # -- the two tasks ---------------------------------------------------------------------------------------------------
 
 
-def check_retrieval(repository: Repository, tell: Say = say) -> None:
+def check_retrieval(repository: Repository, report: Report = report) -> None:
     """Tells the figures and every question that got worse.
 
     Raises BuildError where hit@5 is below min_hit_at_5, or hit@5 or MRR@10 fell by more than max_hit_drop.
     """
     golden = repository.config.golden
     if not _has_questions(repository):
-        tell(f"ragpress: there is no {golden}/{QUESTIONS}; write questions into it to have retrieval measured")
+        report(f"ragpress: there is no {golden}/{QUESTIONS}; write questions into it to have retrieval measured")
         return
-    model, results = evaluate_repository(repository, tell)
+    model, results = evaluate_repository(repository, report)
     for line in table(results):
-        tell(line)
-    decide(repository.config, read_records(repository), model, results, tell)
+        report(line)
+    decide(repository.config, read_records(repository), model, results, report)
 
 
-def accept_retrieval(repository: Repository, tell: Say = say) -> None:
+def accept_retrieval(repository: Repository, report: Report = report) -> None:
     """Records the figures of the artifact, where there are questions and it is made from what there is now."""
     path = f"{repository.config.golden}/{RECORD}"
     if not _has_questions(repository):
         return
     if not is_built(repository):
-        tell(f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `doit`, then accept again")
+        report(
+            f"ragpress: {path} stays as it is for want of an artifact of these chunks; run `doit`, then accept again"
+        )
         return
     try:
         records = read_records(repository)
     except BuildError:
         records = {}  # damaged: this is what writes it anew
-    model, results = evaluate_repository(repository, tell)
+    model, results = evaluate_repository(repository, report)
     data = encode_records(updated(records, model, results))
     target = repository.golden / RECORD
     if not target.is_file() or target.read_bytes() != data:
         replace_file(target, data)
-        tell(f"wrote {path}")
+        report(f"wrote {path}")
 
 
 def _has_questions(repository: Repository) -> bool:
     return (repository.golden / QUESTIONS).exists()
 
 
-def evaluate_repository(repository: Repository, tell: Say = say) -> tuple[str, tuple[Result, ...]]:
+def evaluate_repository(repository: Repository, report: Report = report) -> tuple[str, tuple[Result, ...]]:
     """The model's name, and the results of the repository's own questions against its artifact. Raises BuildError."""
     config = repository.config
-    cases = read_cases(repository.golden / QUESTIONS, tell, f"{config.golden}/{QUESTIONS}")
-    return evaluate_artifact(repository.artifact, cases, tell, own_file(repository))
+    cases = read_cases(repository.golden / QUESTIONS, report, f"{config.golden}/{QUESTIONS}")
+    return evaluate_artifact(repository.artifact, cases, report, own_file(repository))
 
 
 # -- comparing -------------------------------------------------------------------------------------------------------
 
 
-def decide(config: Config, records: Records, model: str, results: Sequence[Result], tell: Say) -> None:
+def decide(config: Config, records: Records, model: str, results: Sequence[Result], report: Report) -> None:
     """Tells what got worse than recorded. Raises BuildError where that, or hit@5, is worse than the settings allow."""
-    failures = _below_minimum(config, results, tell)
+    failures = _below_minimum(config, results, report)
     if model in records:
-        failures += _dropped(config, compare(records[model], results), tell)
+        failures += _dropped(config, compare(records[model], results), report)
     else:
-        tell(_no_record(config, records, model))
+        report(_no_record(config, records, model))
     if failures:
         raise BuildError(
             "retrieval", f"{'; '.join(failures)}; mend what the questions above should find, or the questions"
@@ -168,26 +167,26 @@ def _level(result: Result, before: int | None) -> int | None:
     return before if abs(hits[before - 1].score - hits[now - 1].score) <= TIE else now
 
 
-def _below_minimum(config: Config, results: Sequence[Result], tell: Say) -> list[str]:
+def _below_minimum(config: Config, results: Sequence[Result], report: Report) -> list[str]:
     least = config.min_hit_at_5
     found = figures([result.rank for result in results]).hit_at_5
     if found >= least - _LITTLE:
         return []
     for result in misses(results):
-        _tell_found(result, rank_words(result.rank), tell)
+        _tell_found(result, rank_words(result.rank), report)
     return [f"hit@5 is {found:.4f}, below min_hit_at_5 = {least}"]
 
 
-def _dropped(config: Config, compared: Sequence[Compared], tell: Say) -> list[str]:
+def _dropped(config: Config, compared: Sequence[Compared], report: Report) -> list[str]:
     if not compared:
         return []
     allowed = config.max_hit_drop
     worse = [one for one in compared if one.is_worse]
     for one in worse:
-        _tell_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", tell)
+        _tell_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", report)
     before, now = figures([one.before for one in compared]), figures([one.now for one in compared])
     better = sum(one.is_better for one in compared)
-    tell(
+    report(
         f"ragpress: against {config.golden}/{RECORD}: {plural(len(worse), 'question', 'questions')} worse,"
         f" {better} better, hit@5 {before.hit_at_5:.4f} → {now.hit_at_5:.4f},"
         f" MRR@10 {before.mrr_at_10:.4f} → {now.mrr_at_10:.4f}"
@@ -200,10 +199,10 @@ def _dropped(config: Config, compared: Sequence[Compared], tell: Say) -> list[st
     ]
 
 
-def _tell_found(result: Result, what: str, tell: Say) -> None:
-    tell(f"{result.case.place}: {what}")
+def _tell_found(result: Result, what: str, report: Report) -> None:
+    report(f"{result.case.place}: {what}")
     for line in found_instead(result):
-        tell(line)
+        report(line)
 
 
 def _no_record(config: Config, records: Records, model: str) -> str:

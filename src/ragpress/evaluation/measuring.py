@@ -11,11 +11,12 @@ from typing import TypeVar
 
 import msgspec
 
-from ragpress.artifact import CHUNKS
+from ragpress.artifact.format import CHUNKS
+from ragpress.artifact.jsonl import read_chunks
+from ragpress.console import Report
 from ragpress.errors import BuildError, ModelError, message, render
-from ragpress.evaluation.cases import Case, Say, obstacle
+from ragpress.evaluation.cases import Case, obstacle
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.manifest import read_chunks
 from ragpress.records import Chunk, Hit
 
 DEPTH = 10
@@ -67,7 +68,7 @@ def figures(ranks: Sequence[int | None]) -> Figures:
 
 
 def evaluate_artifact(
-    folder: Path, cases: Sequence[Case], tell: Say, model_path: Path | None = None
+    folder: Path, cases: Sequence[Case], report: Report, model_path: Path | None = None
 ) -> tuple[str, tuple[Result, ...]]:
     """The model's name, and the results of all cases asked of an artifact, in order.
 
@@ -84,7 +85,7 @@ def evaluate_artifact(
     for result in results:
         if result.obstacle:
             text = f"{result.case.place}: no chunk answers it: {result.obstacle}"
-            tell(render(message("warning", "retrieval", text)))
+            report(render(message("warning", "retrieval", text)))
     return model, results
 
 

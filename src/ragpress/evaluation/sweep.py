@@ -5,30 +5,30 @@ from __future__ import annotations
 import difflib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 
-from ragpress.build import comparing, compiled, say
-from ragpress.choice import sticky_name
+from ragpress.artifact.index import Vector
 from ragpress.config import Config, parse_config
-from ragpress.digests import vector_keys
-from ragpress.embedding import Embedder
+from ragpress.console import Report, report
+from ragpress.embedding.embedder import Embedder
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import Case
 from ragpress.evaluation.measuring import DEPTH, Figures, ask, figures, judge
 from ragpress.evaluation.tables import HEADS, aligned, cells
-from ragpress.index import Vector
-from ragpress.jobs import Compiled
-from ragpress.models import ModelFile, resolve
-from ragpress.publish import embed_missing
+from ragpress.models.known import ModelFile, resolve
+from ragpress.models.selection import sticky_name
+from ragpress.pipeline.chunk import comparing, compiled
+from ragpress.pipeline.jobs import Compiled
+from ragpress.pipeline.publish import embed_missing
 from ragpress.records import Chunk, Hit
 from ragpress.repository import Repository, find_sources
 from ragpress.text import normalize
-from ragpress.vectors import Stored, VectorCache
+from ragpress.vectors.cache import Stored, VectorCache
+from ragpress.vectors.digests import vector_keys
 
-Say = Callable[[str], None]
 Setting = int | bool | str
 
 SWEPT = (
@@ -93,41 +93,41 @@ def with_settings(config: Config, settings: dict[str, Setting]) -> Config:
 
 
 def sweep(
-    repository: Repository, cases: Sequence[Case], combinations: Sequence[dict[str, Setting]], tell: Say = say
+    repository: Repository, cases: Sequence[Case], combinations: Sequence[dict[str, Setting]], report: Report = report
 ) -> Iterator[Row]:
     """A row a combination: the repository's sources cut with these settings, and searched exactly.
 
     Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
     """
-    file = resolve(repository.config, repository.root, sticky=sticky_name(repository), announce=tell)
+    file = resolve(repository.config, repository.root, sticky=sticky_name(repository), report=report)
     with Embedder(file) as embedder:
         questions = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))
     for settings in combinations:
         begin = time.perf_counter()
         changed = msgspec.structs.replace(repository, config=with_settings(repository.config, settings))
-        chunks = sorted(_chunks(changed, tell), key=lambda chunk: chunk.chunk_id)  # the order of an artifact's rows
-        vectors = _vectors(changed, file, chunks, tell)
+        chunks = sorted(_chunks(changed, report), key=lambda chunk: chunk.chunk_id)  # the order of an artifact's rows
+        vectors = _vectors(changed, file, chunks, report)
         seconds = time.perf_counter() - begin
         hits = [nearest(question, chunks, vectors) for question in questions]
         ranks = [result.rank for result in judge(cases, hits, lambda: ())]
         yield Row(settings=settings, chunks=len(chunks), figures=figures(ranks), seconds=round(seconds, 1))
 
 
-def _chunks(repository: Repository, tell: Say) -> Iterator[Chunk]:
-    with comparing(repository, tell) as compare:
-        for _, outcome in compiled(repository, find_sources(repository.sources), tell, compare):
+def _chunks(repository: Repository, report: Report) -> Iterator[Chunk]:
+    with comparing(repository, report) as compare:
+        for _, outcome in compiled(repository, find_sources(repository.sources), report, compare):
             if isinstance(outcome, Compiled):
                 yield from outcome.chunks
             elif repository.config.on_error == "skip":
-                tell(f"{outcome.error()} - left out")
+                report(f"{outcome.error()} - left out")
             else:
                 raise outcome.error()
 
 
-def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], tell: Say) -> Stored:
+def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], report: Report) -> Stored:
     names = {chunk.text: chunk.chunk_id for chunk in chunks}
-    with VectorCache(repository.vectors, tell) as cache:
-        embed_missing(repository, cache, names, file, tell)
+    with VectorCache(repository.vectors, report) as cache:
+        embed_missing(repository, cache, names, file, report)
         vectors, absent = cache.matrix(vector_keys(file, (chunk.text for chunk in chunks)), file.dimensions)
     if absent:
         raise BuildError("embedding", "vectors vanished from the cache, another build pruned it; run this again")

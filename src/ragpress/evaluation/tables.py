@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ragpress.changes.showing import shorten, visible
 from ragpress.evaluation.measuring import DEPTH, Figures, Result, by_language, by_source, figures
+from ragpress.review.diff.showing import shorten, visible
 
 _SHOWN = 100  # characters of a question or chunk in a line
 

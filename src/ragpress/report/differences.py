@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
-from ragpress.changes import ChunkChange, Kind, Run, SourceChange, word_runs
-from ragpress.changes.showing import describe_minor, facts, one_side, visible_run
-from ragpress.golden import GoldenChunk
 from ragpress.report.showing import PARTING, parts_of
+from ragpress.review.diff import ChunkChange, Kind, Run, SourceChange, word_runs
+from ragpress.review.diff.showing import describe_minor, facts, one_side, visible_run
+from ragpress.review.golden import GoldenChunk
 
 WORDS: dict[Kind, str] = {
     "added": "new chunk",

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from ragpress.changes import Changes, SourceChange
 from ragpress.config import Config
-from ragpress.merging import is_built
+from ragpress.console import Report
+from ragpress.pipeline.merge import is_built
+from ragpress.pipeline.states import load_source, read_state
 from ragpress.records import Chunk, DocumentEntry, Locator
 from ragpress.report.retrieval import Measured, measure
 from ragpress.repository import Repository, find_sources
-from ragpress.review import changes_of, golden_files
-from ragpress.states import load_source, read_state
+from ragpress.review.accept import changes_of, golden_files
+from ragpress.review.diff import Changes, SourceChange
 
 if TYPE_CHECKING:
-    from ragpress.artifact import Manifest
+    from ragpress.artifact.format import Manifest
 
-Say = Callable[[str], None]
 
 _MESSAGE = re.compile(
     r"(?::(?P<place>.+?))?: (?P<severity>info|warning|error): (?P<text>.*) \[(?P<code>[a-z0-9-]+)\]", re.DOTALL
@@ -55,7 +55,7 @@ class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
     change: SourceChange | None = None
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the pages are made from.
 
     `changes` is None where there are no goldens yet; `manifest` (index.json) is None where `artifact_note` says why.
@@ -69,7 +69,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     measured: Measured
 
 
-def gather(repository: Repository, tell: Say) -> Report:
+def gather(repository: Repository, report: Report) -> Contents:
     """Reads everything. Raises BuildError where the build folder lacks what chunking would have put there."""
     changes = changes_of(repository) if golden_files(repository.golden) else None
     by_source = {change.source: change for change in changes.sources} if changes else {}
@@ -77,8 +77,8 @@ def gather(repository: Repository, tell: Say) -> Report:
     present = {one.source for one in sources}
     gone = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
     manifest, artifact_note = _manifest(repository)
-    measured = measure(repository, tell) if manifest else Measured(note=artifact_note)
-    return Report(
+    measured = measure(repository, report) if manifest else Measured(note=artifact_note)
+    return Contents(
         config=repository.config,
         sources=tuple(sorted([*sources, *gone], key=lambda one: one.source)),
         changes=changes,
@@ -102,7 +102,7 @@ def _source(repository: Repository, source: str, changes: dict[str, SourceChange
 
 
 def _manifest(repository: Repository) -> tuple[Manifest | None, str]:
-    from ragpress.artifact import read_manifest
+    from ragpress.artifact.format import read_manifest
 
     build = repository.config.build
     if is_built(repository):

@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from ragpress.changes import Kind, SourceChange
-from ragpress.changes.showing import describe
 from ragpress.records import Chunk, ContentType
 from ragpress.report.charts import Histogram, histogram
 from ragpress.report.differences import Differences, changed_chunks, differences
-from ragpress.report.gathering import Note, Report, SourceReport
+from ragpress.report.gathering import Contents, Note, SourceReport
 from ragpress.report.showing import KINDS, median, page_name, parts_of
+from ragpress.review.diff import Kind, SourceChange
+from ragpress.review.diff.showing import describe
 
 SEVERITIES = ("error", "warning", "info")
 MOST_NOTES = 200
@@ -46,7 +46,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The first page."""
 
-    report: Report
+    report: Contents
     rows: tuple[Row, ...]
     types: dict[ContentType, int]
     severities: dict[str, int]
@@ -103,7 +103,7 @@ def title_of(one: SourceReport) -> str:
 # -- the overview ----------------------------------------------------------------------------------------------------
 
 
-def overview(report: Report) -> Overview:
+def overview(report: Contents) -> Overview:
     """Everything in numbers."""
     chunks = [chunk for one in report.sources for chunk in one.chunks]
     tokens = [chunk.tokens for chunk in chunks]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from ragpress.console import Report
 from ragpress.errors import BuildError
 from ragpress.records import Hit
 from ragpress.repository import Repository
@@ -14,7 +14,6 @@ from ragpress.repository import Repository
 if TYPE_CHECKING:
     from ragpress.evaluation import Figures, Result
 
-Say = Callable[[str], None]
 Trend = Literal["better", "worse", ""]
 
 
@@ -70,7 +69,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
 
 
-def measure(repository: Repository, tell: Say) -> Measured:
+def measure(repository: Repository, report: Report) -> Measured:
     """Asks the repository's questions. An error is told, and noted: it takes nothing else from the report."""
     from ragpress.evaluation.gate import QUESTIONS, evaluate_repository, read_records
 
@@ -78,10 +77,10 @@ def measure(repository: Repository, tell: Say) -> Measured:
     if not (repository.golden / QUESTIONS).exists():
         return Measured(note=f"There is no {name}; write questions into it to have retrieval measured.")
     try:
-        model, results = evaluate_repository(repository, tell)
+        model, results = evaluate_repository(repository, report)
         records = read_records(repository)
     except BuildError as error:
-        tell(f"{error} - the report is made without retrieval")
+        report(f"{error} - the report is made without retrieval")
         return Measured(note=f"Retrieval could not be measured: {error.message.text}.", failed=True)
     return Measured(retrieval=_table(model, results, records.get(model)))
 

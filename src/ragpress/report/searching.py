@@ -6,16 +6,16 @@ import unicodedata
 
 import msgspec
 
-from ragpress.changes.showing import visible
-from ragpress.report.gathering import Report
+from ragpress.report.gathering import Contents
 from ragpress.report.pages import SourcePage
 from ragpress.report.showing import KINDS
+from ragpress.review.diff.showing import visible
 
 _CASED = 0x1E944  # the code points from here on have no case
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def search_data(report: Report, pages: list[SourcePage]) -> str:
+def search_data(report: Contents, pages: list[SourcePage]) -> str:
     """`ragpressData = {…}`: sources with their pages, types, heading paths, and a row a chunk that refers to them.
 
     A row is [id, source, type, headings, place, tokens, flags, context, own text].

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
-from ragpress.changes.showing import visible
-from ragpress.golden import GoldenChunk
 from ragpress.records import Chunk, ContentType
+from ragpress.review.diff.showing import visible
+from ragpress.review.golden import GoldenChunk
 
 _LETTER = re.compile(r"[^\W\d_]")
 _RIGHT_TO_LEFT = re.compile(r"(?=[^\W\d_])[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")

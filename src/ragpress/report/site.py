@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragpress.build import chunk_sources, published_stamp, say
-from ragpress.changes.showing import shorten
-from ragpress.folders import disk_error, put_in_place, recover, staging_folder
-from ragpress.manifest import replace_file
-from ragpress.merging import is_built
+from ragpress.console import Report, report
+from ragpress.files import disk_error, fingerprint, put_in_place, recover, replace_file, staging_folder, tree_signature
+from ragpress.pipeline.chunk import chunk_sources, published_stamp
+from ragpress.pipeline.merge import is_built
+from ragpress.pipeline.states import source_failure
 from ragpress.report.differences import paragraphs_of
-from ragpress.report.gathering import Report, gather
+from ragpress.report.gathering import Contents, gather
 from ragpress.report.pages import overview, source_page
 from ragpress.report.searching import search_data
 from ragpress.report.showing import (
@@ -29,37 +29,35 @@ from ragpress.report.showing import (
     pieces,
     plain_value,
 )
-from ragpress.repository import Repository, find_sources, fingerprint, tool_fingerprint, tree_stamp
-from ragpress.states import source_failure
-
-Say = Callable[[str], None]
+from ragpress.repository import Repository, find_sources, tool_fingerprint
+from ragpress.review.diff.showing import shorten
 
 _HERE = Path(__file__).parent
 _STATIC = ("report.css", "report.js")
 _EXCERPT = 200  # characters of a hit
 
 
-def draw_report(repository: Repository, tell: Say = say) -> Path:
+def draw_report(repository: Repository, report: Report = report) -> Path:
     """Makes build/report/ and returns its first page. Nothing is written where nothing changed since.
 
     Sources are chunked as far as they are not; the artifact is taken as it is. A source that cannot be read, and an
     artifact that is missing or older than the chunks, are told and shown. Raises BuildError where the disk refuses.
     """
     found = find_sources(repository.sources)
-    chunk_sources(repository, found, tell)
+    chunk_sources(repository, found, report)
     target = repository.build / "report"
     first = target / "index.html"
     for item in found:
         failure = source_failure(repository, item.source)
         if failure is not None:
-            tell(str(failure))
+            report(str(failure))
     mark, made_from = repository.build / "reported", _made_from(repository)
-    if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_stamp(target)):
+    if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_signature(target)):
         return first
-    report = gather(repository, tell)
-    _write(target, dict(render(report)))
-    if not report.measured.failed:
-        replace_file(mark, fingerprint(made_from, tree_stamp(target)).encode())
+    contents = gather(repository, report)
+    _write(target, dict(render(contents)))
+    if not contents.measured.failed:
+        replace_file(mark, fingerprint(made_from, tree_signature(target)).encode())
     return first
 
 
@@ -72,13 +70,13 @@ def _made_from(repository: Repository) -> str:
     looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]
     config = repr(repository.config)
-    return fingerprint(tool_fingerprint(), own, config, names, artifact, [tree_stamp(folder) for folder in folders])
+    return fingerprint(tool_fingerprint(), own, config, names, artifact, [tree_signature(folder) for folder in folders])
 
 
 # -- the pages -------------------------------------------------------------------------------------------------------
 
 
-def render(report: Report) -> Iterator[tuple[str, bytes]]:
+def render(report: Contents) -> Iterator[tuple[str, bytes]]:
     """Path below the report's folder and content of each of its files."""
     import jinja2
 

@@ -14,7 +14,7 @@ from ragpress.readers.docx.furniture import footer_lines, header_lines
 from ragpress.readers.docx.opening import open_story, settings
 from ragpress.readers.docx.story import Story
 from ragpress.readers.docx.units import UnitWriter
-from ragpress.readers.package import open_package
+from ragpress.readers.ooxml.package import open_package
 from ragpress.records import Document, Locator, Message
 
 __all__ = ["read_docx"]

@@ -14,8 +14,8 @@ from ragpress.readers.docx.names import R
 from ragpress.readers.docx.opening import open_story
 from ragpress.readers.docx.rtf import rtf_paragraphs
 from ragpress.readers.docx.story import Story
-from ragpress.readers.package import open_package
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.package import open_package
+from ragpress.readers.ooxml.xml import Element
 
 _DEEPEST = 3  # Word files inside Word files
 

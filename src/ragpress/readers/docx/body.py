@@ -14,7 +14,7 @@ from ragpress.readers.docx.notes import read_note
 from ragpress.readers.docx.story import DEEPEST, Story, flat_text
 from ragpress.readers.docx.styles import ParagraphStyle
 from ragpress.readers.docx.tables import WRAPPERS, read_table
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 _PROPERTIES = DELETED | {
     W + name for name in ("sdtPr", "sdtEndPr", "tcPr", "customXmlPr", "smartTagPr", "sectPr", "pPr")

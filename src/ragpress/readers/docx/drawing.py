@@ -17,7 +17,7 @@ from ragpress.readers.docx.graphics import graphic_blocks
 from ragpress.readers.docx.inline import Line, chosen
 from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W
 from ragpress.readers.docx.story import Story
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 from ragpress.records import Picture
 
 _FILE_NAME = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ragpress.readers.docx.names import W, number, switch, value
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 _DELETED = (W + "del", W + "moveFrom")
 PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION"})

@@ -15,7 +15,7 @@ from ragpress.readers.docx.body import read_blocks
 from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import R, W, switch
 from ragpress.readers.docx.story import Story
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 _COUNTING = re.compile(
     "pages?|of|pg?|no|стр|страниц[аыу]?|из|с|лист(?:а|ов|ы)?|صفحهٔ?|صفحات|از|ص|seiten?|von|páginas?|de|strona|z|oldal",

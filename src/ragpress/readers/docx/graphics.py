@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
 from ragpress.readers.docx.story import Story
-from ragpress.readers.xlsx.display import show_number
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.display import show_number
+from ragpress.readers.ooxml.xml import Element
 
 _SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})
 _LONGEST = 20_000  # values of one chart; Excel draws no more than 32,000 and nobody reads so many

@@ -10,7 +10,7 @@ from lxml import html as lxml_html
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.names import number
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 from ragpress.text import decode
 
 _SKIPPED = frozenset({"head", "script", "style", "template", "noscript", "object", "svg", "select", "textarea"})

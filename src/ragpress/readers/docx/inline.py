@@ -21,7 +21,7 @@ from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switche
 from ragpress.readers.docx.story import Story
 from ragpress.readers.docx.styles import CharacterStyle, ParagraphStyle
 from ragpress.readers.docx.symbols import symbol_char, symbol_text
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 DELETED = frozenset({W + "del", W + "moveFrom"})
 _SKIPPED = DELETED | {

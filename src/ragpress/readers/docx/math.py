@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragpress.readers.docx.names import M, W, switched_on
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 _DEEPEST = 40
 _PROPERTIES = frozenset(

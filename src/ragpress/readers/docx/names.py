@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

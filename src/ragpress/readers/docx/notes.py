@@ -11,8 +11,8 @@ from ragpress.readers.docx.blocks import Block, lines
 from ragpress.readers.docx.inline import Line
 from ragpress.readers.docx.names import W
 from ragpress.readers.docx.story import Story
-from ragpress.readers.package import Package
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.package import Package
+from ragpress.readers.ooxml.xml import Element
 
 _PARTS = {W + "footnoteReference": ("footnotes", W + "footnote"), W + "endnoteReference": ("endnotes", W + "endnote")}
 Notes = dict[tuple[str, str], tuple[str, Element]]

@@ -9,7 +9,7 @@ from ragpress.readers.docx.names import MC, VAL, W, number, switch, value
 from ragpress.readers.docx.numberformats import format_number
 from ragpress.readers.docx.styles import ParagraphStyle, Styles
 from ragpress.readers.docx.symbols import is_private, symbol_text
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9

@@ -11,8 +11,8 @@ from ragpress.readers.docx.notes import find_notes
 from ragpress.readers.docx.numbering import Numbering
 from ragpress.readers.docx.story import Story
 from ragpress.readers.docx.styles import Styles
-from ragpress.readers.package import Package
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.package import Package
+from ragpress.readers.ooxml.xml import Element
 
 _KINDS = ("styles", "numbering", "footnotes", "endnotes", "settings")
 _SEARCHED = 200  # parts looked into where nothing names the main one

@@ -13,8 +13,8 @@ from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import W
 from ragpress.readers.docx.numbering import Numbering
 from ragpress.readers.docx.styles import Styles
-from ragpress.readers.package import Package, Relationship
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.package import Package, Relationship
+from ragpress.readers.ooxml.xml import Element
 from ragpress.records import Message, Picture
 
 DEEPEST = 30

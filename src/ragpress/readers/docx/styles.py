@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ragpress.readers.docx.names import W, number, switch, value
-from ragpress.readers.xmlparts import Element
+from ragpress.readers.ooxml.xml import Element
 
 # The built-in names are English in every Word; other writers translate them.
 _HEADING = re.compile(

@@ -12,8 +12,8 @@ from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, pa
 from ragpress.readers.docx.inline import chosen
 from ragpress.readers.docx.names import MC, W, number, switch, value
 from ragpress.readers.docx.story import Story
+from ragpress.readers.ooxml.xml import Element
 from ragpress.readers.rows import Row
-from ragpress.readers.xmlparts import Element
 
 WRAPPERS = frozenset(
     W + name for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "body", "dir", "bdo")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
-from ragpress.readers.package import Package, open_package
+from ragpress.readers.ooxml.package import Package, open_package
 from ragpress.readers.tables import Row, Table, one_line, table_units
 from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines

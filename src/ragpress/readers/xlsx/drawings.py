@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ragpress.readers.package import Package
+from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, child, local
 from ragpress.readers.xlsx.strings import clean
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ragpress.errors import SourceError
-from ragpress.readers.package import Package
-from ragpress.readers.xlsx.display import show_number, show_text
+from ragpress.readers.ooxml.display import show_number, show_text
+from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, child, local, stream
 from ragpress.readers.xlsx.strings import clean, rich_text
 from ragpress.readers.xlsx.styles import Styles

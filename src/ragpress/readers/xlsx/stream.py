@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from ragpress.readers.package import Package, part_name
+from ragpress.readers.ooxml.package import Package, part_name
 
 Element = Any
 """An lxml element. lxml has no types of its own."""

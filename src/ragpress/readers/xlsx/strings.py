@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragpress.readers.package import Package
+from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, local, stream
 from ragpress.text import normalize
 

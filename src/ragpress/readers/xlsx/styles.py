@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ragpress.readers.package import Package
+from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, child
 
 GENERAL = "General"

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from ragpress.errors import SourceError
-from ragpress.readers.package import Package
+from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, child, local
 
 SheetKind = Literal["worksheet", "chartsheet", "other"]

@@ -1,0 +1,183 @@
+"""The artifact's own two formats: index.json and chunks.idx. docs/artifact.md describes every file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ragpress.artifact.index import Data, IndexSettings, Keys, Size
+from ragpress.errors import ArtifactError
+from ragpress.models.known import ModelFile
+
+FORMAT = 1
+INDEX = "index.json"
+CHUNKS = "chunks.jsonl"
+DOCUMENTS = "documents.jsonl"
+OFFSETS = "chunks.idx"
+
+AGAIN = "build the artifact again, or copy it again from where it was built"
+_SEAL = re.compile(rb',\n  "checksum": "([0-9a-f]{64})"\n\}\n')
+_SEAL_LENGTH = len(b',\n  "checksum": ""\n}\n') + 64
+_OFFSET_BYTES = 8 + 8 + 4
+
+
+class ToolRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What wrote the artifact."""
+
+    name: str
+    version: str
+
+
+class ModelRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The model of all vectors; questions must be embedded by the same file, with `query_prefix`."""
+
+    name: str
+    file: str
+    sha256: str
+    dimensions: Size
+    document_prefix: str
+    query_prefix: str
+    pooling: str
+    max_tokens: int
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    sources: int
+    chunks: int
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """An index file: how many vectors it has, how often the most frequent one stands in it, a hash of its making."""
+
+    file: str
+    vectors: int
+    repeats: int
+    content: str
+
+
+class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A file's bytes. The crc32 (8 hex digits) is for opening, the sha256 for verifying."""
+
+    size: int
+    crc32: str
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """index.json without its checksum; the order of the fields is the order of the keys.
+
+    `engines` are the llama.cpp builds that made the vectors; `files` has every other file of the folder by name.
+    """
+
+    format: int
+    tool: ToolRecord
+    model: ModelRecord
+    engines: tuple[str, ...]
+    chunking: dict[str, object]
+    counts: Counts
+    index: IndexSettings
+    shards: tuple[Shard, ...]
+    files: dict[str, FileRecord]
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
+def model_record(file: ModelFile) -> ModelRecord:
+    """What index.json says of a model."""
+    model = file.model
+    return ModelRecord(
+        name=model.name,
+        file=file.path.name,
+        sha256=file.sha256,
+        dimensions=file.dimensions,
+        document_prefix=model.document_prefix,
+        query_prefix=model.query_prefix,
+        pooling=model.pooling,
+        max_tokens=model.max_tokens,
+    )
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """index.json: the manifest, and as the last key the sha256 of all bytes before that key's comma."""
+    body = msgspec.json.format(msgspec.json.encode(manifest), indent=2).removesuffix(b"\n}")
+    return body + f',\n  "checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """index.json of an artifact. Raises ArtifactError where it is missing, damaged, or of another format."""
+    try:
+        data = (folder / INDEX).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ArtifactError(
+            "bad-artifact", f"{folder.name}/ holds no artifact (no {INDEX}); run `doit`, or give the folder that does"
+        ) from None
+    except OSError as error:
+        raise ArtifactError(
+            "bad-artifact", f"{folder.name}/{INDEX} cannot be read: {error.strerror}; {AGAIN}"
+        ) from None
+    return decode_manifest(data, folder.name)
+
+
+def decode_manifest(data: bytes, folder: str) -> Manifest:
+    """The manifest in the bytes of index.json; `folder` is for messages. Raises ArtifactError."""
+    place = f"{folder}/{INDEX}"
+    try:
+        found = msgspec.json.decode(data, type=_Format).format
+        if found != FORMAT:
+            raise ArtifactError(
+                "bad-artifact",
+                f"{place} is of format {found}, this ragpress reads format {FORMAT}; use the ragpress that built it,"
+                " or build it again with this one",
+            )
+        seal = _SEAL.fullmatch(data, max(0, len(data) - _SEAL_LENGTH))
+        if seal is None or hashlib.sha256(data[:-_SEAL_LENGTH]).hexdigest() != seal[1].decode():
+            raise ArtifactError("bad-artifact", f"{place} was changed after it was written; {AGAIN}")
+        manifest = msgspec.json.decode(data, type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ArtifactError("bad-artifact", f"{place} is not what it should be ({error}); {AGAIN}") from None
+    _check_names(manifest, place)
+    return manifest
+
+
+def _check_names(manifest: Manifest, place: str) -> None:
+    named = {CHUNKS, DOCUMENTS, OFFSETS, *(shard.file for shard in manifest.shards)}
+    if named != set(manifest.files) or any("/" in name or "\\" in name or name[:1] in ("", ".") for name in named):
+        raise ArtifactError("bad-artifact", f"{place} does not list the files of an artifact; {AGAIN}")
+    if manifest.files[OFFSETS].size != manifest.counts.chunks * _OFFSET_BYTES:
+        raise ArtifactError("bad-artifact", f"{place}: its counts do not fit its files; {AGAIN}")
+
+
+# -- chunks.idx ------------------------------------------------------------------------------------------------------
+
+
+class Offsets(msgspec.Struct, frozen=True):
+    """chunks.idx: of each chunk, in the order of the ids, where its line in chunks.jsonl begins and how long it is.
+
+    Three arrays of the same length: ids as numbers, ascending; offsets and lengths in bytes, the newline left out.
+    """
+
+    keys: Keys
+    starts: Keys
+    lengths: np.ndarray
+
+
+def encode_offsets(identifiers: Keys, starts: Keys, lengths: np.ndarray) -> bytes:
+    """chunks.idx of lines in any order: ids, offsets and lengths as little-endian columns, in the order of the ids."""
+    order = np.argsort(identifiers)
+    columns = ((identifiers, "<u8"), (starts, "<u8"), (lengths, "<u4"))
+    return b"".join(np.ascontiguousarray(column[order], kind).tobytes() for column, kind in columns)
+
+
+def decode_offsets(data: Data, chunks: int) -> Offsets:
+    """The columns of chunks.idx, which has been checked to be of the right size; no copy is made."""
+    return Offsets(
+        np.frombuffer(data, "<u8", chunks, 0),
+        np.frombuffer(data, "<u8", chunks, 8 * chunks),
+        np.frombuffer(data, "<u4", chunks, 16 * chunks),
+    )

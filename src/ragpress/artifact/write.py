@@ -1,0 +1,259 @@
+"""Writing an artifact: whole, into a folder beside, then put in the place of the old one in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from ragpress import __version__
+from ragpress.artifact.format import (
+    CHUNKS,
+    DOCUMENTS,
+    FORMAT,
+    INDEX,
+    OFFSETS,
+    Counts,
+    FileRecord,
+    Manifest,
+    ModelRecord,
+    Shard,
+    ToolRecord,
+    encode_manifest,
+    encode_offsets,
+    read_manifest,
+)
+from ragpress.artifact.index import Halves, Keys, current_settings, most_frequent
+from ragpress.artifact.jsonl import encode_chunk
+from ragpress.artifact.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
+from ragpress.errors import ArtifactError, BuildError
+from ragpress.files import disk_error, put_in_place, recover, staging_folder
+from ragpress.records import Chunk, index_key
+from ragpress.vectors.digests import vector_digest
+
+Places = npt.NDArray[np.int64]
+
+_UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
+_BLOCK = 4096
+_FEW = 6000  # vectors whose graphs take less time than starting processes for them
+
+
+class Lines(NamedTuple):
+    """The lines of chunks, one after the other; the key of each chunk; the length of each line, its end included."""
+
+    data: bytes
+    keys: Keys
+    lengths: npt.NDArray[np.uint32]
+
+
+def lines_of(chunks: Sequence[Chunk]) -> Lines:
+    """The lines of these chunks."""
+    lines = [encode_chunk(chunk) for chunk in chunks]
+    keys = np.array([index_key(chunk.chunk_id) for chunk in chunks], np.uint64)
+    return Lines(b"".join(lines), keys, np.array([len(line) for line in lines], np.uint32))
+
+
+class Vectors(NamedTuple):
+    """The vectors of chunks, told apart by `digests` (`vector_digest` of each, shape (chunks,)) without being read.
+
+    `take` gives those of some chunks, by their places in the order of the chunks: shape (places, `dimensions`).
+    """
+
+    digests: Keys
+    dimensions: int
+    take: Callable[[Places], Halves]
+
+
+def in_memory(vectors: npt.NDArray[np.floating]) -> Vectors:
+    """Vectors of the shape (chunks, dimensions)."""
+    halves = np.ascontiguousarray(vectors, "<f2")
+    digests = np.array([vector_digest(row.tobytes()) for row in halves], np.uint64)
+    return Vectors(digests, vectors.shape[1], lambda places: halves[places])
+
+
+def write_artifact(
+    target: Path,
+    *,
+    chunks: Lines,
+    documents: bytes,
+    vectors: Vectors,
+    model: ModelRecord,
+    engines: Iterable[str],
+    chunking: dict[str, object],
+    limit: int = FILE_LIMIT,
+    processes: int | None = None,
+) -> Manifest:
+    """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
+
+    `chunks` are the lines of chunks.jsonl, `documents` is what stands in documents.jsonl, `vectors` has one of unit
+    length for each chunk, in the same order. Index files of the old artifact whose keys and vectors are the same are
+    kept, and those vectors are not read. `limit` is the number of chunks up to which there is one index file. The
+    caller holds the build lock. Raises BuildError: code `disk` where the disk refuses, `embedding` for a vector that no
+    index should hold.
+    """
+    recover(target)
+    target = target.resolve()  # a link to a folder elsewhere stays one
+    staging = staging_folder(target)
+    writer = _Writer(staging)
+    try:
+        staging.mkdir(parents=True)
+        _check_keys(chunks.keys)
+        _check_shape(vectors, len(chunks.keys), model)
+        with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
+            written = threads.submit(_write_lines, writer, chunks, documents)
+            shards = _write_index(writer, target, chunks.keys, vectors, limit, processes, threads)
+            written.result()
+        manifest = Manifest(
+            format=FORMAT,
+            tool=ToolRecord(name="ragpress", version=__version__),
+            model=model,
+            engines=tuple(sorted(set(engines))),
+            chunking=chunking,
+            counts=Counts(sources=documents.count(b"\n"), chunks=len(chunks.keys)),
+            index=current_settings(),
+            shards=shards,
+            files=dict(sorted(writer.records.items())),
+        )
+        writer.file(INDEX, encode_manifest(manifest))
+        put_in_place(staging, target)
+    except OSError as error:
+        shutil.rmtree(staging, ignore_errors=True)  # the disk may refuse this too; the next build tries again
+        raise disk_error(target, error) from None
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return manifest
+
+
+class _Writer:
+    """Writes files into the new folder, down to the disk, and keeps what index.json says of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.records: dict[str, FileRecord] = {}
+
+    def file(self, name: str, data: bytes) -> None:
+        with (self._folder / name).open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        digest = hashlib.sha256(data).hexdigest()
+        self.records[name] = FileRecord(size=len(data), crc32=f"{zlib.crc32(data):08x}", sha256=digest)
+
+    def keep(self, name: str, old: Path, record: FileRecord) -> bool:
+        """Takes an old artifact's file over, if it is still what its index.json says."""
+        try:
+            with old.open("rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != record.sha256:
+                    return False
+        except OSError:
+            return False  # missing or unreadable: it is built again
+        try:
+            os.link(old, self._folder / name)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(old, self._folder / name)
+        self.records[name] = record
+        return True
+
+
+def _check_keys(keys: Keys) -> None:
+    once, times = np.unique(keys, return_counts=True)
+    if len(once) != len(keys):
+        raise BuildError("internal", f"two chunks have the id {int(once[times > 1][0]):016x}; please report it")
+
+
+def _write_lines(writer: _Writer, chunks: Lines, documents: bytes) -> None:
+    """Writes chunks.jsonl, chunks.idx and documents.jsonl."""
+    writer.file(DOCUMENTS, documents)
+    writer.file(CHUNKS, chunks.data)
+    ends = np.cumsum(chunks.lengths, dtype=np.uint64)
+    writer.file(OFFSETS, encode_offsets(chunks.keys, ends - chunks.lengths, chunks.lengths - 1))
+
+
+def _write_index(
+    writer: _Writer,
+    target: Path,
+    keys: Keys,
+    vectors: Vectors,
+    limit: int,
+    processes: int | None,
+    threads: ThreadPoolExecutor,
+) -> tuple[Shard, ...]:
+    """Writes the index files in the order of the keys, those of the old artifact taken over where nothing changed.
+
+    Those are checked by `threads`, and built where they are damaged.
+    """
+    settings = current_settings()
+    old = _old_shards(target)
+    order = np.argsort(keys)
+    names = shard_names(len(keys), limit)
+    bounds = shard_bounds(keys[order], len(names))
+    shards: dict[str, Shard] = {}
+    changed: list[tuple[str, Places, str]] = []
+    kept: list[tuple[str, Places, str, Future[bool]]] = []
+    for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
+        places = order[begin:end]
+        content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
+        known = old.get(content)
+        if known is None:
+            changed.append((name, places, content))
+        else:
+            shards[name] = replace(known[0], file=name)
+            kept.append((name, places, content, threads.submit(writer.keep, name, target / known[0].file, known[1])))
+
+    def pieces(wanted: Iterable[tuple[str, Places, str]]) -> Iterator[Piece]:
+        for name, places, content in wanted:
+            halves = np.ascontiguousarray(vectors.take(places), np.float16)
+            _check_vectors(keys[places], halves)
+            shards[name] = Shard(file=name, vectors=len(places), repeats=most_frequent(halves), content=content)
+            yield name, keys[places], halves
+
+    def build(wanted: Sequence[tuple[str, Places, str]]) -> None:
+        few = len(wanted) == 1 or sum(len(places) for _, places, _ in wanted) <= _FEW
+        number = processes or (1 if few else len(os.sched_getaffinity(0)))
+        for name, data in build_graphs(pieces(wanted), number):
+            writer.file(name, data)
+
+    build(changed)
+    build([(name, places, content) for name, places, content, done in kept if not done.result()])
+    return tuple(shards[name] for name in names)
+
+
+def _old_shards(target: Path) -> dict[str, tuple[Shard, FileRecord]]:
+    """Content hash to what the old artifact says of that index file; nothing where it cannot be read."""
+    try:
+        manifest = read_manifest(target)
+    except ArtifactError:
+        return {}
+    return {shard.content: (shard, manifest.files[shard.file]) for shard in manifest.shards}
+
+
+def _check_shape(vectors: Vectors, chunks: int, model: ModelRecord) -> None:
+    if (len(vectors.digests), vectors.dimensions) != (chunks, model.dimensions):
+        raise BuildError(
+            "embedding",
+            f"the model gave {len(vectors.digests)} vectors of {vectors.dimensions} dimensions for {chunks} chunks of"
+            f" {model.dimensions}; it is no embedding model, or not the configured one",
+        )
+
+
+def _check_vectors(keys: Keys, vectors: npt.NDArray[np.float16]) -> None:
+    for begin in range(0, len(vectors), _BLOCK):
+        norms = np.linalg.norm(vectors[begin : begin + _BLOCK].astype(np.float32), axis=1)
+        wrong = np.flatnonzero(~(np.abs(norms - 1) <= _UNIT))  # true for NaN as well
+        if len(wrong):
+            place = begin + int(wrong[0])
+            raise BuildError(
+                "embedding",
+                f"the vector of chunk {int(keys[place]):016x} has the length {float(norms[wrong[0]]):.4g}, not 1;"
+                " delete the vector cache and build again",
+            )

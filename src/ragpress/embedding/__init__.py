@@ -1,0 +1,1 @@
+"""Texts to vectors and token counts by llama.cpp, in process."""

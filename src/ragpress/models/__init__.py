@@ -1,0 +1,1 @@
+"""The known embedding models, and which file stands for the configured one."""

@@ -1,0 +1,1 @@
+"""The stages of a build: chunk, merge, embed, index."""

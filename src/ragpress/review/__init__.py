@@ -1,0 +1,1 @@
+"""What a person reviews: goldens, differences, and what is accepted."""

@@ -1,0 +1,195 @@
+"""The goldens of a repository: what of the chunks in its build folder differs from them, and accepting it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from pathlib import Path
+
+from ragpress.captions.store import prune_captions
+from ragpress.console import Report, plural, report
+from ragpress.errors import BuildError
+from ragpress.files import remove_empty_parents, replace_file
+from ragpress.pipeline.states import load_source, read_state
+from ragpress.records import DocumentEntry, Locator
+from ragpress.repository import Repository, find_sources, under_ci
+from ragpress.review.diff import Changes, compare, screen_of, to_terminal
+from ragpress.review.git import files_at
+from ragpress.review.golden import SUFFIX, is_golden, render_golden
+
+_CHUNKS = 12
+_TEXT = 400
+"""Chunks of a source and characters of a chunk that `doit golden` shows; `ragpress diff` shows all."""
+
+_MESSAGE = re.compile(r"(?::(?P<place>.+?))?: (?P<rest>(?:info|warning|error): .*)", re.DOTALL)
+
+
+# -- both sides ------------------------------------------------------------------------------------------------------
+
+
+Goldens = dict[str, str | BuildError]
+"""Source to the text of its golden, or to why there is none to read."""
+
+
+def render_goldens(repository: Repository) -> Goldens:
+    """Source to the text of its golden, made from the chunks in the build folder; or to why the source has none.
+
+    Raises BuildError where the build folder lacks what a build would have put there. With on_error = "skip" the golden
+    of a source that failed is its error, since this is what the artifact holds of it.
+    """
+    rendered: Goldens = {}
+    for found in find_sources(repository.sources):
+        state = read_state(repository, found.source)
+        if state is None or state.failure is None:
+            chunks, entry = load_source(repository, found.source)
+            rendered[found.source] = render_golden(chunks, _messages(entry))
+        elif repository.config.on_error == "skip":
+            rendered[found.source] = render_golden((), [f"error: {state.failure.error().message.text}"])
+        else:
+            rendered[found.source] = state.failure.error()
+    return rendered
+
+
+def _messages(entry: DocumentEntry) -> list[str]:
+    """The messages without a number of a line or row, which an edit elsewhere would change; the sheet's name stays."""
+    found: list[str] = []
+    for line in entry.messages:
+        split = _MESSAGE.fullmatch(line.removeprefix(f"sources/{entry.source}"))
+        if split is None:
+            found.append(line)
+            continue
+        part = Locator.parse(split["place"]).part if split["place"] else ""
+        found.append(f"{part}: {split['rest']}" if part else split["rest"])
+    return found
+
+
+def golden_files(folder: Path) -> dict[str, Path]:
+    """Source to its golden's path, sorted. `questions.jsonl` and the like are none."""
+    found = {
+        unicodedata.normalize("NFC", path.relative_to(folder).as_posix()).removesuffix(SUFFIX): path
+        for path in folder.rglob(f"*{SUFFIX}")
+        if path.is_file()
+    }
+    return dict(sorted(found.items()))
+
+
+def read_goldens(repository: Repository) -> Goldens:
+    """Source to the text of its golden in the working folder, or to why it cannot be read."""
+    found: Goldens = {}
+    for source, path in golden_files(repository.golden).items():
+        try:
+            found[source] = _decoded(path.read_bytes())
+        except OSError as error:
+            found[source] = BuildError("golden", f"it cannot be read: {error.strerror}")
+        except BuildError as error:
+            found[source] = error
+    return found
+
+
+def goldens_at(repository: Repository, revision: str) -> Goldens:
+    """Source to the text of its golden at a git revision, or to why it cannot be read. Raises BuildError."""
+    found: Goldens = {}
+    for name, data in sorted(files_at(repository.root, revision, repository.config.golden, SUFFIX).items()):
+        try:
+            found[name.removesuffix(SUFFIX)] = _decoded(data)
+        except BuildError as error:
+            found[name.removesuffix(SUFFIX)] = error
+    return found
+
+
+def _decoded(data: bytes) -> str:
+    """Line ends that a checkout changed are forgiven. Raises BuildError."""
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise BuildError("golden", f"byte {error.start} is no UTF-8; run `doit accept` to write it anew") from None
+
+
+def changes_of(repository: Repository, revision: str = "") -> Changes:
+    """What differs between the goldens, or those of a git revision, and the chunks in the build folder.
+
+    Raises BuildError where the build folder lacks chunks or the revision cannot be read.
+    """
+    before = goldens_at(repository, revision) if revision else read_goldens(repository)
+    return compare(before, render_goldens(repository), revision)
+
+
+# -- doit golden, doit accept ----------------------------------------------------------------------------------------
+
+
+def check_goldens(repository: Repository, report: Report = report) -> None:
+    """Tells what changed, by source. Raises BuildError where a golden is missing, orphaned, damaged or different."""
+    found = changes_of(repository)
+    if not found.sources:
+        report("ragpress: all goldens match")
+        return
+    for line in to_terminal(found, screen_of(sys.stderr, chunks=_CHUNKS, text=_TEXT)):
+        report(line)
+    counted = plural(len(found.sources), "golden does", "goldens do")
+    raise BuildError(
+        "golden",
+        f"{counted} not match the chunks; read what changed, and where it is meant run `doit accept` and commit"
+        f" {repository.config.golden}/",
+    )
+
+
+def accept(repository: Repository, report: Report = report) -> None:
+    """Rewrites the goldens and lists the paths, and drops captions that are no longer used.
+
+    Raises BuildError under CI, where nobody reads the changes.
+    """
+    if under_ci():
+        raise BuildError(
+            "golden", "goldens are not accepted under CI; run `doit accept` on your machine and commit golden/"
+        )
+    done = (*accept_goldens(repository, render_goldens(repository)), *_prune_captions(repository))
+    for line in done:
+        report(line)
+    if not done:
+        report("ragpress: all goldens match already")
+
+
+def _prune_captions(repository: Repository) -> list[str]:
+    """Takes captions of pictures out that no source shows; none where a source could not be read."""
+    states = [read_state(repository, found.source) for found in find_sources(repository.sources)]
+    if repository.config.captions == "off" or any(state is None or state.failure for state in states):
+        return []
+    used = {use.sha256 for state in states if state for use in state.uses}
+    gone = prune_captions(repository.captions, used)
+    if not gone:
+        return []
+    return [f"deleted {plural(gone, 'line', 'lines')} of captions.jsonl: no source shows such a picture"]
+
+
+def accept_goldens(repository: Repository, rendered: Goldens) -> tuple[str, ...]:
+    """Writes what differs and deletes goldens of sources that are gone. Returns a line a path: `wrote golden/…`.
+
+    Raises BuildError, before anything is touched, for a source that could not be read or a file in the golden
+    folder that was never a golden.
+    """
+    name = repository.config.golden
+    texts: dict[str, str] = {}
+    for source, text in rendered.items():
+        if isinstance(text, BuildError):
+            raise text
+        texts[source] = text
+    files = golden_files(repository.golden)
+    present = read_goldens(repository)
+    orphans = [source for source in files if source not in texts]
+    for source in orphans:
+        if not is_golden(files[source].read_bytes().decode("utf-8", "replace")):
+            raise BuildError("golden", f"{name}/{source}{SUFFIX} is no golden of any source; move it out of {name}/")
+    done: list[str] = []
+    for source in orphans:
+        try:
+            files[source].unlink()
+        except OSError as error:
+            raise BuildError("disk", f"{name}/{source}{SUFFIX} cannot be deleted: {error.strerror}") from None
+        remove_empty_parents(repository.golden, files[source].parent)
+        done.append(f"deleted {name}/{source}{SUFFIX}")
+    for source, text in texts.items():
+        if present.get(source) != text:
+            replace_file(files.get(source, repository.golden / f"{source}{SUFFIX}"), text.encode("utf-8"))
+            done.append(f"wrote {name}/{source}{SUFFIX}")
+    return tuple(done)

@@ -1,0 +1,60 @@
+"""What doit prints while it builds: a line a stage that had something to do, a line an error, and how it ended."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+from doit.exceptions import UnmetDependency
+from doit.reporter import ConsoleReporter
+
+from ragpress.tasks.state import forgive
+
+
+class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
+    """doit's console output without a line for each source, and with errors on standard error."""
+
+    desc = "ragpress: a line a stage, errors on standard error"
+
+    def initialize(self, tasks: object, selected_tasks: object) -> None:
+        self._groups: set[str] = set()
+        self._executed = 0
+        self._told: set[str] = set()
+        forgive(self._say)
+
+    def execute_task(self, task: Any) -> None:
+        if not task.actions:
+            return
+        self._executed += 1
+        group = task.name.partition(":")[0]
+        if group not in self._groups:
+            self._groups.add(group)
+            self._say(f"ragpress: {group}")
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        told = fail.get_msg()
+        # What could not begin is no error of its own, and a full disk is one error, whatever it stops.
+        if not isinstance(fail, UnmetDependency) and told not in self._told:
+            self._told.add(told)
+            super().add_failure(task, fail)
+
+    def skip_uptodate(self, task: object) -> None:
+        """Nothing: what is up to date is told once, at the end."""
+
+    def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
+        self._say(result["exception"].get_msg().rstrip("\n"))
+
+    @staticmethod
+    def _say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def complete_run(self) -> None:
+        gc.freeze()  # the process ends: it need not look through a million objects for cycles once more
+        if self.runtime_errors:
+            print("\n".join(self.runtime_errors), file=sys.stderr)
+        elif self.failures:
+            number = len(self.failures)
+            print(f"ragpress: failed ({number} {'error' if number == 1 else 'errors'})", file=sys.stderr)
+        elif not self._executed and sys.exc_info()[0] is None:  # and nothing interrupted it
+            print("ragpress: nothing to do", file=sys.stderr)
