@@ -86,7 +86,7 @@ def accept_retrieval(repository: Repository, report: Report = report) -> None:
         return
     if not is_built(repository):
         report(
-            f"ragpress: {path} stays as it is for want of an artifact of these chunks; run `doit`, then accept again"
+            f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `doit`, then accept again"
         )
         return
     try:
