@@ -11,7 +11,7 @@ import pytest
 from ragpress.artifact.jsonl import encode_chunk, encode_document, read_chunks, read_documents
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import replace_file
-from ragpress.records import Chunk, DocumentEntry, Gap
+from ragpress.records import Chunk, DocumentEntry, Gap, Locator, Message
 
 CHUNK = Chunk(
     chunk_id="0123456789abcdef",
@@ -35,7 +35,7 @@ ENTRY = DocumentEntry(
     coverage=0.5,
     gaps=(Gap("потеряно", "L4"),),
     left_out={"extra-h1": 3},
-    messages=("a.md: warning: …",),
+    messages=(Message("warning", "left-out", "…", "a.md", Locator("R", 4, 5, "Лист")),),
 )
 
 

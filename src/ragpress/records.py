@@ -148,7 +148,7 @@ class DocumentEntry(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float
     gaps: tuple[Gap, ...]
     left_out: dict[str, int]
-    messages: tuple[str, ...]
+    messages: tuple[Message, ...]
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

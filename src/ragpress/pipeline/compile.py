@@ -63,7 +63,7 @@ def compile_source(job: Job, compare: Compare, count: Callable[[str], int]) -> O
 def _compile(job: Job, compare: Compare, count: Callable[[str], int]) -> Outcome:
     from ragpress.audit import audit, messages_for
     from ragpress.chunking import chunk_document
-    from ragpress.errors import message, render
+    from ragpress.errors import message
     from ragpress.readers import read_document
 
     data = read_source(Path(job.path), job.source)
@@ -93,7 +93,7 @@ def _compile(job: Job, compare: Compare, count: Callable[[str], int]) -> Outcome
         coverage=account.coverage,
         gaps=account.gaps,
         left_out=account.left_out,
-        messages=tuple(render(item) for item in found),
+        messages=found,
     )
     return Compiled(entry, chunks, found, uses=uses)
 

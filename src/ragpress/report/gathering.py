@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from ragpress.config import Config
 from ragpress.console import Report
 from ragpress.pipeline.merge import is_built
 from ragpress.pipeline.states import load_source, read_state
-from ragpress.records import Chunk, DocumentEntry, Locator
+from ragpress.records import Chunk, DocumentEntry, Locator, Message
 from ragpress.report.retrieval import Measured, measure
 from ragpress.repository import Repository, find_sources
 from ragpress.review.accept import changes_of, golden_files
@@ -22,17 +21,12 @@ if TYPE_CHECKING:
     from ragpress.artifact.format import Manifest
 
 
-_MESSAGE = re.compile(
-    r"(?::(?P<place>.+?))?: (?P<severity>info|warning|error): (?P<text>.*) \[(?P<code>[a-z0-9-]+)\]", re.DOTALL
-)
-
-
 _ByPart = dict[tuple[str, str], list[tuple[Locator, str]]]
 """Part and unit to the places of its chunks and their ids."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """A message of a source, taken apart. `chunk_id` is the chunk at its place, or empty."""
+    """A message of a source with its place rendered. `chunk_id` is the chunk at its place, or empty."""
 
     severity: str
     code: str
@@ -91,9 +85,7 @@ def gather(repository: Repository, report: Report) -> Contents:
 def _source(repository: Repository, source: str, changes: dict[str, SourceChange]) -> SourceReport:
     state = read_state(repository, source)
     if state is not None and state.failure is not None:
-        found = state.failure
-        place = str(found.locator) if found.locator else ""
-        failure = Note(severity="error", code=found.code, text=found.text, place=place)
+        failure = _note(state.failure.error().message, {})
         return SourceReport(source=source, failure=failure, change=changes.get(source))
     chunks, entry = load_source(repository, source)
     return SourceReport(
@@ -121,21 +113,21 @@ def notes_of(entry: DocumentEntry, chunks: Sequence[Chunk]) -> tuple[Note, ...]:
     for chunk in chunks:
         place = Locator.parse(chunk.locator)
         by_part.setdefault((place.part, place.unit), []).append((place, chunk.chunk_id))
-    return tuple(_note(entry.source, line, by_part) for line in entry.messages)
+    return tuple(_note(found, by_part) for found in entry.messages)
 
 
-def _note(source: str, line: str, by_part: _ByPart) -> Note:
-    found = _MESSAGE.fullmatch(line.removeprefix(f"sources/{source}"))
-    if found is None:
-        return Note(severity="info", code="", text=line)
-    place, chunk_id = found["place"] or "", ""
-    try:
-        locator = Locator.parse(place)
-    except ValueError:  # no place at all
-        pass
-    else:
-        for other, name in by_part.get((locator.part, locator.unit), ()):
-            if other.start <= locator.end and locator.start <= other.end:
-                chunk_id = name
-                break
-    return Note(severity=found["severity"], code=found["code"], text=found["text"], place=place, chunk_id=chunk_id)
+def _note(found: Message, by_part: _ByPart) -> Note:
+    return Note(
+        severity=found.severity,
+        code=found.code,
+        text=found.text,
+        place=str(found.locator) if found.locator else "",
+        chunk_id=_chunk_at(found.locator, by_part) if found.locator else "",
+    )
+
+
+def _chunk_at(place: Locator, by_part: _ByPart) -> str:
+    for other, name in by_part.get((place.part, place.unit), ()):
+        if other.start <= place.end and place.start <= other.end:
+            return name
+    return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 from pathlib import Path
@@ -12,18 +11,14 @@ from ragpress.console import Report, plural, report
 from ragpress.errors import BuildError
 from ragpress.files import remove_empty_parents, replace_file
 from ragpress.pipeline.states import load_source, read_state
-from ragpress.records import DocumentEntry, Locator
 from ragpress.repository import Repository, find_sources, under_ci
 from ragpress.review.diff import Changes, compare, screen_of, to_terminal
 from ragpress.review.git import files_at
-from ragpress.review.golden import SUFFIX, is_golden, render_golden
+from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden
 
 _CHUNKS = 12
 _TEXT = 400
 """Chunks of a source and characters of a chunk that `doit golden` shows; `ragpress diff` shows all."""
-
-_MESSAGE = re.compile(r"(?::(?P<place>.+?))?: (?P<rest>(?:info|warning|error): .*)", re.DOTALL)
-
 
 # -- both sides ------------------------------------------------------------------------------------------------------
 
@@ -43,25 +38,12 @@ def render_goldens(repository: Repository) -> Goldens:
         state = read_state(repository, found.source)
         if state is None or state.failure is None:
             chunks, entry = load_source(repository, found.source)
-            rendered[found.source] = render_golden(chunks, _messages(entry))
+            rendered[found.source] = render_golden(chunks, [note_of(message) for message in entry.messages])
         elif repository.config.on_error == "skip":
             rendered[found.source] = render_golden((), [f"error: {state.failure.error().message.text}"])
         else:
             rendered[found.source] = state.failure.error()
     return rendered
-
-
-def _messages(entry: DocumentEntry) -> list[str]:
-    """The messages without a number of a line or row, which an edit elsewhere would change; the sheet's name stays."""
-    found: list[str] = []
-    for line in entry.messages:
-        split = _MESSAGE.fullmatch(line.removeprefix(f"sources/{entry.source}"))
-        if split is None:
-            found.append(line)
-            continue
-        part = Locator.parse(split["place"]).part if split["place"] else ""
-        found.append(f"{part}: {split['rest']}" if part else split["rest"])
-    return found
 
 
 def golden_files(folder: Path) -> dict[str, Path]:

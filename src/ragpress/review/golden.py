@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from ragpress.errors import BuildError
-from ragpress.records import Chunk, Locator, PlaceUnit
+from ragpress.records import Chunk, Locator, Message, PlaceUnit
 
 EDGE, CONTEXT, HEAD, NOTE = "│", "┆", "●", "▲"
 SUFFIX = ".txt"
@@ -94,6 +94,12 @@ def _edged(edge: str, text: str) -> list[str]:
         else:
             lines.append(f"{edge} {line}" if line else edge)
     return lines
+
+
+def note_of(found: Message) -> str:
+    """A message without the number of its line or row, which an edit elsewhere would change; the sheet's name stays."""
+    sheet = f"{found.locator.part}: " if found.locator and found.locator.part else ""
+    return f"{sheet}{found.severity}: {found.text} [{found.code}]"
 
 
 def render_golden(chunks: Sequence[Chunk | GoldenChunk], messages: Sequence[str]) -> str:
