@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from ragpress.readers.rows import RowEvidence
 from ragpress.readers.xlsx.sheet import Area, SheetContent, rows_between
 
 MAX_VISITS = 1 << 22
@@ -25,8 +26,7 @@ class SeenRow(msgspec.Struct, frozen=True):
     texts: dict[int, str]
     spans: dict[int, int]
     inherited: frozenset[int]
-    bold: bool
-    filled: bool
+    evidence: RowEvidence
 
 
 @dataclass(slots=True)
@@ -76,8 +76,7 @@ def see(content: SheetContent) -> Seen:
                     texts if list(texts) == sorted(texts) else dict(sorted(texts.items())),
                     spans,
                     frozenset(cover.inherited),
-                    number in content.bold,
-                    number in content.filled,
+                    RowEvidence(bold=number in content.bold, filled=number in content.filled),
                 )
             )
     seen.hidden_columns = len(hidden_columns)

@@ -201,17 +201,17 @@ def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
     for row in block:
         texts = {x: text for x, text in row.texts.items() if left <= x <= right}
         if texts:
-            rows.append(_row(msgspec.structs.replace(row, texts=texts), left, row.bold))
+            rows.append(_row(msgspec.structs.replace(row, texts=texts), left, row.evidence.bold))
     return rows
 
 
 def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
     # What stands out: bold rows where some are not bold, else filled ones.
-    by_fill = all(row.bold for row in part) or not any(row.bold for row in part)
+    by_fill = all(row.evidence.bold for row in part) or not any(row.evidence.bold for row in part)
     ys = part[0].y, part[-1].y
     if sum(max(row.texts) - left + 1 for row in part) > MAX_GRID:
         return Region(left, right, [Row(row.number, tuple(row.texts.values())) for row in part], ys, 0)
-    rows = [_row(row, left, row.filled if by_fill else row.bold) for row in part]
+    rows = [_row(row, left, row.evidence.filled if by_fill else row.evidence.bold) for row in part]
     return Region(left, right, rows, ys)
 
 
@@ -220,4 +220,4 @@ def _row(row: SeenRow, left: int, strong: bool) -> Row:
     cells = tuple(map(row.texts.get, range(left, right + 1), repeat("")))
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()
     inherited = tuple(x - left for x in row.inherited if x in row.texts)
-    return Row(row.number, cells, spans, inherited, strong)
+    return Row(row.number, cells, spans, inherited, strong, evidence=row.evidence)
