@@ -2,7 +2,7 @@
 
 The XML is walked once, in document order. What is left out on purpose stands in the head of the module that meets it:
 `inline` (deleted and hidden text, field codes, comments), `tables` (deleted rows and cells), `drawing` (hidden shapes,
-alternative text that is a file name), `notes` (notes that nothing cites), `furniture` (page numbers).
+alternative text that is a file name), `notes` (notes that nothing cites), `headers_footers` (page numbers).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.docx.body import read_blocks
-from ragpress.readers.docx.furniture import footer_lines, header_lines
-from ragpress.readers.docx.opening import open_story, settings
-from ragpress.readers.docx.story import Story
+from ragpress.readers.docx.context import Context
+from ragpress.readers.docx.headers_footers import footer_lines, header_lines
+from ragpress.readers.docx.parts import open_document, settings
 from ragpress.readers.docx.units import UnitWriter
 from ragpress.readers.ooxml.package import open_package
 from ragpress.records import Document, Locator, Message
@@ -29,11 +29,11 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
     one without any text or picture ("empty-source").
     """
     package = open_package(data, source, "Word")
-    body, story = open_story(package)
-    preferences = settings(package, story.part)
-    above = header_lines(body, story, preferences)
-    blocks = read_blocks(body, story)
-    below = footer_lines(body, story, preferences)
+    body, context = open_document(package)
+    preferences = settings(package, context.part)
+    above = header_lines(body, context, preferences)
+    blocks = read_blocks(body, context)
+    below = footer_lines(body, context, preferences)
     writer = UnitWriter(config)
     writer.write(above)
     writer.write(blocks)
@@ -45,25 +45,27 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
         source=source,
         title=writer.title,
         units=tuple(writer.units),
-        messages=(*package.messages, *story.messages, *_remarks(story, writer, config)),
-        pictures=tuple(story.pictures.values()),
+        messages=(*package.messages, *context.messages, *_remarks(context, writer, config)),
+        pictures=tuple(context.pictures.values()),
     )
 
 
-def _remarks(story: Story, writer: UnitWriter, config: Config) -> list[Message]:
+def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Message]:
     """What was met often enough to be told once a document."""
-    source = story.package.source
+    source = context.package.source
     found = []
-    if story.silent_pictures and config.captions == "off":  # else a caption is to tell what they show
-        text = f"{story.silent_pictures} pictures have no alternative text; write one in Word so that they can be found"
+    if context.silent_pictures and config.captions == "off":  # else a caption is to tell what they show
+        text = (
+            f"{context.silent_pictures} pictures have no alternative text; write one in Word so that they can be found"
+        )
         found.append(message("info", "picture", text, source))
-    if story.lost_pictures:
-        text = f"{story.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"
+    if context.lost_pictures:
+        text = f"{context.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"
         found.append(message("info", "picture", text, source))
-    if writer.bodiless:
-        text, place = writer.bodiless[0]
+    if writer.empty_headings:
+        text, place = writer.empty_headings[0]
         text = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
-        more = f" and {len(writer.bodiless) - 1} more" if len(writer.bodiless) > 1 else ""
+        more = f" and {len(writer.empty_headings) - 1} more" if len(writer.empty_headings) > 1 else ""
         text = f"the heading “{text}”{more} has no text below it and is kept as a paragraph; style it as text if it is"
         found.append(message("info", "empty-section", text, source, Locator("B", max(place, 1), max(place, 1))))
     return found

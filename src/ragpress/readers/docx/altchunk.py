@@ -9,44 +9,44 @@ from collections.abc import Callable, Iterable
 
 from ragpress.errors import SourceError
 from ragpress.readers.docx.blocks import Block, Paragraph
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.html import html_blocks, html_text
 from ragpress.readers.docx.names import R
-from ragpress.readers.docx.opening import open_story
+from ragpress.readers.docx.parts import open_document
 from ragpress.readers.docx.rtf import rtf_paragraphs
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.package import open_package
 from ragpress.readers.ooxml.xml import Element
 
 _DEEPEST = 3  # Word files inside Word files
 
-BlockReader = Callable[[Iterable[Element], Story], list[Block]]
+BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 
 
-def read_altchunk(element: Element, story: Story, blocks: BlockReader) -> list[Block]:
+def read_altchunk(element: Element, context: Context, blocks: BlockReader) -> list[Block]:
     """The blocks of the part that a w:altChunk imports. A part that cannot be read costs a message that names it."""
-    link = story.link(element.get(R + "id"))
-    data = story.package.read(link.part) if link is not None and link.part else None
+    link = context.link(element.get(R + "id"))
+    data = context.package.read(link.part) if link is not None and link.part else None
     if link is None or data is None:
         target = link.target if link is not None else element.get(R + "id") or "?"
-        story.warn(
+        context.warn(
             f"the imported part {target} is missing, so its text was not read; open the file in Word and save it"
         )
         return []
     try:
-        return _import(data, story.package.content_type(link.part), link.part, story, blocks)
+        return _import(data, context.package.content_type(link.part), link.part, context, blocks)
     except SourceError as error:
-        story.warn(f"the imported part {link.part} was not read: {error.message.text}")
+        context.warn(f"the imported part {link.part} was not read: {error.message.text}")
         return []
 
 
-def _import(data: bytes, declared: str, part: str, story: Story, blocks: BlockReader) -> list[Block]:
+def _import(data: bytes, declared: str, part: str, context: Context, blocks: BlockReader) -> list[Block]:
     kind, _, parameters = declared.partition(";")
     charset = parameters.partition("charset=")[2].strip(" \"'")
     suffix = posixpath.splitext(part)[1].lower()
-    place = max(story.place, 1)
+    place = max(context.place, 1)
     start = data[:256].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     if data.startswith(b"PK\x03\x04"):
-        return _nested_word(data, part, story, blocks)
+        return _nested_word(data, part, context, blocks)
     if start.startswith(b"{\\rtf"):
         return [Paragraph(text, place) for text in rtf_paragraphs(data)]
     if (
@@ -54,19 +54,19 @@ def _import(data: bytes, declared: str, part: str, story: Story, blocks: BlockRe
         or start.startswith(b"mime-version")
         or suffix in (".mht", ".mhtml")
     ):
-        return _mht(data, story, place)
+        return _mht(data, context, place)
     if "html" in kind or suffix in (".htm", ".html", ".xhtml") or start.startswith((b"<html", b"<!doctype html")):
-        return html_blocks(data, charset, story.package.source, place)
+        return html_blocks(data, charset, context.package.source, place)
     if kind == "text/plain" or suffix == ".txt":
-        text = html_text(data, charset, story.package.source)
+        text = html_text(data, charset, context.package.source)
         return [Paragraph(line, place) for part_ in text.splitlines() if (line := part_.strip())]
-    story.warn(
+    context.warn(
         f"the imported part {part} ({kind or 'of unknown kind'}) was not read; open the file in Word and save it"
     )
     return []
 
 
-def _mht(data: bytes, story: Story, place: int) -> list[Block]:
+def _mht(data: bytes, context: Context, place: int) -> list[Block]:
     """A web archive: its first HTML part, else its first text part."""
     archive = email.message_from_bytes(data, policy=email.policy.compat32)
     for wanted in ("text/html", "text/plain"):
@@ -78,23 +78,23 @@ def _mht(data: bytes, story: Story, place: int) -> list[Block]:
                 continue
             charset = part.get_content_charset("")
             if wanted == "text/html":
-                return html_blocks(payload, charset, story.package.source, place)
-            lines = html_text(payload, charset, story.package.source).splitlines()
+                return html_blocks(payload, charset, context.package.source, place)
+            lines = html_text(payload, charset, context.package.source).splitlines()
             return [Paragraph(text, place) for line in lines if (text := line.strip())]
     return []
 
 
-def _nested_word(data: bytes, part: str, story: Story, blocks: BlockReader) -> list[Block]:
-    if story.nested >= _DEEPEST:
-        story.warn(f"the imported part {part} lies too deep in other files and was not read")
+def _nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) -> list[Block]:
+    if context.nested >= _DEEPEST:
+        context.warn(f"the imported part {part} lies too deep in other files and was not read")
         return []
-    body, inner = open_story(open_package(data, story.package.source, "Word"))
-    inner.nested = story.nested + 1
-    inner.depth = story.depth + 1
-    inner.place = story.place
+    body, inner = open_document(open_package(data, context.package.source, "Word"))
+    inner.nested = context.nested + 1
+    inner.depth = context.depth + 1
+    inner.place = context.place
     found = blocks(body, inner)
-    story.messages += [*inner.package.messages, *inner.messages]
-    story.pictures |= inner.pictures
-    story.silent_pictures += inner.silent_pictures
-    story.lost_pictures += inner.lost_pictures
+    context.messages += [*inner.package.messages, *inner.messages]
+    context.pictures |= inner.pictures
+    context.silent_pictures += inner.silent_pictures
+    context.lost_pictures += inner.lost_pictures
     return found

@@ -1,4 +1,4 @@
-"""The blocks of a story (body, cell, text box, note, header) in the order of the file, whatever wraps them."""
+"""The blocks of a container (body, cell, text box, note, header) in the order of the file, whatever wraps them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ragpress.readers.docx.altchunk import read_altchunk
 from ragpress.readers.docx.blocks import Block, Paragraph
+from ragpress.readers.docx.context import DEEPEST, Context, flat_text
 from ragpress.readers.docx.drawing import read_drawing
 from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
 from ragpress.readers.docx.names import MC, M, R, W, number, switched_on, value
 from ragpress.readers.docx.notes import read_note
-from ragpress.readers.docx.story import DEEPEST, Story, flat_text
 from ragpress.readers.docx.styles import ParagraphStyle
 from ragpress.readers.docx.tables import WRAPPERS, read_table
 from ragpress.readers.ooxml.xml import Element
@@ -27,40 +27,42 @@ _TOO_LONG_FOR_A_HEADING = 200
 _DROPPED_CAPS = ("drop", "margin")
 
 
-def read_blocks(container: Iterable[Element], story: Story) -> list[Block]:
-    """The visible blocks among the children of `container`. Counts `story.place` up where it reads the body."""
+def read_blocks(container: Iterable[Element], context: Context) -> list[Block]:
+    """The visible blocks among the children of `container`. Counts `context.place` up where it reads the body."""
     blocks: list[Block] = []
     carried: Line | None = None  # a paragraph that goes on in the next one
     for element in _block_elements(container):
         tag = element.tag
-        if story.depth == 0 and tag in (W + "p", W + "tbl"):
-            story.place += 1
+        if context.depth == 0 and tag in (W + "p", W + "tbl"):
+            context.place += 1
         if tag == W + "p":
-            line, properties = _read_line(element, story, carried)
+            line, properties = _read_line(element, context, carried)
             carried = line if properties.continues else None
             if carried is None:
-                blocks += _finished(line, properties, story)
+                blocks += _finished(line, properties, context)
             continue
         if carried is not None:
-            blocks += _finished(carried, _Properties(story.styles.paragraph("")), story)
+            blocks += _finished(carried, _Properties(context.styles.paragraph("")), context)
             carried = None
         if tag == W + "subDoc":
-            link = story.link(element.get(R + "id"))
+            link = context.link(element.get(R + "id"))
             target = link.target if link is not None else "another file"
-            story.warn(f"the part of this master document in {target} was not read; add that file as a source, too")
+            context.warn(f"the part of this master document in {target} was not read; add that file as a source, too")
         elif tag == W + "altChunk":
-            blocks += read_altchunk(element, story, read_blocks)
-        elif story.depth >= DEEPEST:
-            blocks.append(Paragraph(flat_text(element), story.place))
+            blocks += read_altchunk(element, context, read_blocks)
+        elif context.depth >= DEEPEST:
+            blocks.append(Paragraph(flat_text(element), context.place))
         elif tag == W + "tbl":
-            story.depth += 1
-            blocks.append(read_table(element, story, read_blocks))
-            story.depth -= 1
+            context.depth += 1
+            blocks.append(read_table(element, context, read_blocks))
+            context.depth -= 1
         else:  # inline content where a paragraph should be
-            loose = Line(story.styles.paragraph(""))
-            read_inline([element], story, loose, _READERS)
-            blocks += _finished(loose, _Properties(story.styles.paragraph("")), story)
-    return blocks if carried is None else [*blocks, *_finished(carried, _Properties(story.styles.paragraph("")), story)]
+            loose = Line(context.styles.paragraph(""))
+            read_inline([element], context, loose, _READERS)
+            blocks += _finished(loose, _Properties(context.styles.paragraph("")), context)
+    if carried is not None:
+        blocks += _finished(carried, _Properties(context.styles.paragraph("")), context)
+    return blocks
 
 
 def _block_elements(container: Iterable[Element]) -> Iterator[Element]:
@@ -95,19 +97,19 @@ class _Properties:
     hidden_end: bool = False
 
 
-def _read_line(element: Element, story: Story, carried: Line | None) -> tuple[Line, _Properties]:
-    properties = _read_properties(element.find(W + "pPr"), story)
+def _read_line(element: Element, context: Context, carried: Line | None) -> tuple[Line, _Properties]:
+    properties = _read_properties(element.find(W + "pPr"), context)
     line = carried or Line(properties.style)
     line.style = properties.style
-    read_inline(element, story, line, _READERS)
-    story.fields.end_paragraph()
+    read_inline(element, context, line, _READERS)
+    context.fields.end_paragraph()
     return line, properties
 
 
-def _read_properties(element: Element | None, story: Story) -> _Properties:
+def _read_properties(element: Element | None, context: Context) -> _Properties:
     if element is None:
-        return _Properties(story.styles.paragraph(""))
-    found = _Properties(story.styles.paragraph(value(element, W + "pStyle") or ""), element.find(W + "numPr"))
+        return _Properties(context.styles.paragraph(""))
+    found = _Properties(context.styles.paragraph(value(element, W + "pStyle") or ""), element.find(W + "numPr"))
     found.outline = number(value(element, W + "outlineLvl"))
     frame = element.find(W + "framePr")
     found.continues = frame is not None and frame.get(W + "dropCap") in _DROPPED_CAPS
@@ -119,11 +121,11 @@ def _read_properties(element: Element | None, story: Story) -> _Properties:
     return found
 
 
-def _finished(line: Line, properties: _Properties, story: Story) -> list[Block]:
+def _finished(line: Line, properties: _Properties, context: Context) -> list[Block]:
     """The paragraph, then what hangs on it. Nothing for an empty one, which all the same counts in its list."""
-    paragraph = Paragraph(line.text(), max(story.place, 1), notes=line.notes, pictures=line.pictures)
+    paragraph = Paragraph(line.text(), max(context.place, 1), notes=line.notes, pictures=line.pictures)
     if paragraph.text or not (properties.hidden_end or properties.continues):
-        label = story.numbering.label(properties.list_, properties.style)
+        label = context.numbering.label(properties.list_, properties.style)
         if label is not None:
             paragraph.label, paragraph.depth = label.text, label.depth
     level = properties.style.level if properties.outline is None else properties.outline
@@ -139,15 +141,15 @@ def _finished(line: Line, properties: _Properties, story: Story) -> list[Block]:
     return blocks
 
 
-def _drawing(element: Element, story: Story, line: Line) -> None:
-    if story.depth >= DEEPEST:
-        line.boxes.append(Paragraph(flat_text(element), story.place))
+def _drawing(element: Element, context: Context, line: Line) -> None:
+    if context.depth >= DEEPEST:
+        line.boxes.append(Paragraph(flat_text(element), context.place))
     else:
-        read_drawing(element, story, line, read_blocks)
+        read_drawing(element, context, line, read_blocks)
 
 
-def _note(element: Element, story: Story, line: Line) -> None:
-    read_note(element, story, line, read_blocks)
+def _note(element: Element, context: Context, line: Line) -> None:
+    read_note(element, context, line, read_blocks)
 
 
 _READERS = Readers(_drawing, _note, read_blocks)

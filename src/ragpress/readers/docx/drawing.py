@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ragpress.readers.docx.blocks import Block, Paragraph
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.graphics import graphic_blocks
 from ragpress.readers.docx.inline import Line, chosen
 from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.xml import Element
 from ragpress.records import Picture
 
@@ -28,10 +28,10 @@ _HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGN
 _GRAPHICS = frozenset({C + "chart", CX + "chart", DGM + "relIds"})
 _DECORATIVE = "{http://schemas.microsoft.com/office/drawing/2017/decorative}decorative"
 
-BlockReader = Callable[[Iterable[Element], Story], list[Block]]
+BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 
 
-def read_drawing(drawing: Element, story: Story, line: Line, blocks: BlockReader) -> None:
+def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockReader) -> None:
     """Adds what a w:drawing, w:pict or w:object shows to the line that holds it."""
     properties = next(drawing.iter(WP + "docPr"), None)
     if properties is not None and (properties.get("hidden") or "0").lower() in ("1", "true", "on"):
@@ -42,18 +42,18 @@ def read_drawing(drawing: Element, story: Story, line: Line, blocks: BlockReader
     for piece in _pieces(drawing):
         tag = piece.tag
         if tag == W + "txbxContent":
-            with story.inside(piece):
-                boxes += blocks(piece, story)
+            with context.inside(piece):
+                boxes += blocks(piece, context)
         elif tag in _GRAPHICS:
-            boxes += graphic_blocks(piece, story)
+            boxes += graphic_blocks(piece, context)
         elif tag == A + "p":
             text = "".join(_drawn_text(piece)).strip()
-            boxes += [Paragraph(text, story.place)] if text else []
+            boxes += [Paragraph(text, context.place)] if text else []
         elif tag == V + "textpath":
             text = " ".join((piece.get("string") or "").split())
-            boxes += [Paragraph(text, story.place)] if text else []
+            boxes += [Paragraph(text, context.place)] if text else []
         else:
-            found = _picture(piece, story)
+            found = _picture(piece, context)
             pictures += [found] if found else []
             silent += bool(found)
     line.boxes += boxes
@@ -63,7 +63,7 @@ def read_drawing(drawing: Element, story: Story, line: Line, blocks: BlockReader
     if text:
         line.add(f" {text} ")
     elif silent and not words:
-        story.silent_pictures += silent
+        context.silent_pictures += silent
 
 
 def _pieces(drawing: Element) -> Iterator[Element]:
@@ -110,21 +110,21 @@ def _alternative(drawing: Element, properties: Element | None) -> str:
     return ""
 
 
-def _picture(element: Element, story: Story) -> str:
-    """Takes the bytes of an a:blip or v:imagedata into the story. Its sha256, or empty where it is not in the file."""
-    link = story.link(element.get(R + "embed") or element.get(R + "id") or element.get(R + "pict"))
-    data = story.package.read(link.part) if link is not None and link.part else None
+def _picture(element: Element, context: Context) -> str:
+    """Takes the bytes of an a:blip or v:imagedata. Its sha256, or empty where it is not in the file."""
+    link = context.link(element.get(R + "embed") or element.get(R + "id") or element.get(R + "pict"))
+    data = context.package.read(link.part) if link is not None and link.part else None
     if link is None or not data:
-        story.lost_pictures += 1
+        context.lost_pictures += 1
         return ""
     digest = hashlib.sha256(data).hexdigest()
-    if digest not in story.pictures:
-        story.pictures[digest] = Picture(digest, _media_type(story, link.part), data)
+    if digest not in context.pictures:
+        context.pictures[digest] = Picture(digest, _media_type(context, link.part), data)
     return digest
 
 
-def _media_type(story: Story, part: str) -> str:
-    declared = story.package.content_type(part)
+def _media_type(context: Context, part: str) -> str:
+    declared = context.package.content_type(part)
     if declared.startswith("image/"):
         return declared
     suffix = posixpath.splitext(part)[1].lower()

@@ -26,15 +26,15 @@ class _Field:
 
 
 class Fields:
-    """Where the walk over one story (body, note, text box, header) stands among its fields.
+    """Where the walk over one root (body, note, text box, header) is among its fields.
 
     `without_page_numbers` leaves the results of page number fields out and notes in `numbered` that there was one.
     """
 
-    def __init__(self, story: Element, without_page_numbers: bool = False) -> None:
+    def __init__(self, root: Element, without_page_numbers: bool = False) -> None:
         self.numbered = False
         self.without_page_numbers = without_page_numbers
-        self._ended = _ended_fields(story)
+        self._ended = _ended_fields(root)
         self._open: list[_Field] = []
         self._hiding = 0
 
@@ -96,11 +96,11 @@ class Fields:
         return ""
 
 
-def _ended_fields(story: Element) -> dict[Element, bool]:
+def _ended_fields(root: Element) -> dict[Element, bool]:
     """The `begin` of each field that ends, with whether it has a result. The elements stay alive as keys."""
     ended: dict[Element, bool] = {}
     begun: list[tuple[Element, list[bool]]] = []
-    for character in story.iter(W + "fldChar"):
+    for character in root.iter(W + "fldChar"):
         if any(parent.tag in _DELETED for parent in character.iterancestors()):
             continue
         kind = character.get(W + "fldCharType")

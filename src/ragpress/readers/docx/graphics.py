@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.display import show_number
 from ragpress.readers.ooxml.xml import Element
 
@@ -21,19 +21,19 @@ _LONGEST = 20_000  # values of one chart; Excel draws no more than 32,000 and no
 _LARGEST = 308  # powers of ten in a double
 
 
-def graphic_blocks(element: Element, story: Story) -> list[Block]:
+def graphic_blocks(element: Element, context: Context) -> list[Block]:
     """The text of a c:chart, cx:chart or dgm:relIds. Empty where its part is missing or says nothing."""
-    link = story.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
-    root = story.package.xml(link.part) if link is not None and link.part else None
+    link = context.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
+    root = context.package.xml(link.part) if link is not None and link.part else None
     if root is None or link is None:
         return []
     if element.tag == C + "chart":
-        drawn = [story.package.xml(part) for part in story.package.related(link.part, "chartUserShapes")]
+        drawn = [context.package.xml(part) for part in context.package.related(link.part, "chartUserShapes")]
         labels = [_rich_text(shapes) for shapes in drawn if shapes is not None]
-        return [*_chart(root, story.place), *_said(labels, story.place)]
+        return [*_chart(root, context.place), *_said(labels, context.place)]
     if element.tag == CX + "chart":
-        return _extended_chart(root, story.place)
-    return _diagram(root, story.place)
+        return _extended_chart(root, context.place)
+    return _diagram(root, context.place)
 
 
 def _chart(root: Element, place: int) -> list[Block]:

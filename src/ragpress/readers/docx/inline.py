@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ragpress.readers.docx.blocks import Block
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.math import formula_text
 from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switched_on
-from ragpress.readers.docx.story import Story
 from ragpress.readers.docx.styles import CharacterStyle, ParagraphStyle
 from ragpress.readers.docx.symbols import symbol_char, symbol_text
 from ragpress.readers.ooxml.xml import Element
@@ -73,9 +73,9 @@ class Line:
 class Readers(NamedTuple):
     """Who reads what stands in a line and is none: these read paragraphs in turn."""
 
-    drawing: Callable[[Element, Story, Line], None]
-    note: Callable[[Element, Story, Line], None]
-    blocks: Callable[[Iterable[Element], Story], list[Block]]
+    drawing: Callable[[Element, Context, Line], None]
+    note: Callable[[Element, Context, Line], None]
+    blocks: Callable[[Iterable[Element], Context], list[Block]]
 
 
 class _Look(NamedTuple):
@@ -86,11 +86,11 @@ class _Look(NamedTuple):
     font: str
 
 
-def read_inline(element: Element, story: Story, line: Line, readers: Readers) -> None:
+def read_inline(element: Element, context: Context, line: Line, readers: Readers) -> None:
     """Adds the content of a paragraph to `line`. Wrappers may nest at will: nothing here recurses."""
-    plain = _Look(story.styles.hidden(line.style, _PLAIN), line.style.bold, "")
+    plain = _Look(context.styles.hidden(line.style, _PLAIN), line.style.bold, "")
     stack: list[tuple[Iterator[Element | str], _Look]] = [(iter(element), plain)]
-    fields = story.fields
+    fields = context.fields
     while stack:
         children, look = stack[-1]
         child = next(children, None)
@@ -103,7 +103,7 @@ def read_inline(element: Element, story: Story, line: Line, readers: Readers) ->
             continue
         tag = child.tag
         if tag == _RUN:
-            stack.append((iter(child), _look(child, story, line.style, plain)))
+            stack.append((iter(child), _look(child, context, line.style, plain)))
         elif tag == _TEXT:
             if child.text and not look.hidden and fields.visible:
                 line.add(symbol_text(_one_line(child.text), look.font), look.bold)
@@ -127,16 +127,16 @@ def read_inline(element: Element, story: Story, line: Line, readers: Readers) ->
         elif tag == W + "sym":
             line.add(symbol_char(child.get(W + "char") or "", child.get(W + "font") or ""))
         elif tag in _DRAWINGS:
-            readers.drawing(child, story, line)
+            readers.drawing(child, context, line)
         elif tag in _NOTES:
-            readers.note(child, story, line)
+            readers.note(child, context, line)
         elif tag in _FORMULAS:
             line.add(f" {formula_text(child)} ")
         elif tag == W + "ruby":
             stack.append((_ruby(child), look))
         elif tag in _BLOCKS:  # where none may stand: kept, after the paragraph
-            with story.inside(child):
-                line.boxes += readers.blocks([child], story)
+            with context.inside(child):
+                line.boxes += readers.blocks([child], context)
         elif len(child):
             stack.append((iter(child), look))
 
@@ -157,7 +157,7 @@ def _is_known(choice: Element) -> bool:
     return all(name.startswith(_OFFICE) for name in names)
 
 
-def _look(run: Element, story: Story, paragraph: ParagraphStyle, plain: _Look) -> _Look:
+def _look(run: Element, context: Context, paragraph: ParagraphStyle, plain: _Look) -> _Look:
     properties = run.find(_RUN_PROPERTIES)
     if properties is None or not len(properties):
         return plain
@@ -168,7 +168,7 @@ def _look(run: Element, story: Story, paragraph: ParagraphStyle, plain: _Look) -
     for child in properties:
         tag = child.tag
         if tag == W + "rStyle":
-            character = story.styles.character(child.get(VAL) or "")
+            character = context.styles.character(child.get(VAL) or "")
         elif tag in (W + "vanish", W + "specVanish"):
             vanish = vanish or switched_on(child)
         elif tag == W + "b":
@@ -176,7 +176,7 @@ def _look(run: Element, story: Story, paragraph: ParagraphStyle, plain: _Look) -
         elif tag == W + "rFonts":
             font = child.get(W + "ascii") or child.get(W + "hAnsi") or child.get(W + "cs") or ""
     if vanish is None:
-        vanish = story.styles.hidden(paragraph, character)
+        vanish = context.styles.hidden(paragraph, character)
     return _Look(vanish, (paragraph.bold or character.bold) if bold is None else bold, font)
 
 

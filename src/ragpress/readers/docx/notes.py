@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ragpress.readers.docx.blocks import Block, lines
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.inline import Line
 from ragpress.readers.docx.names import W
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
 
@@ -30,14 +30,14 @@ def find_notes(package: Package, parts: dict[str, str]) -> Notes:
 
 
 def read_note(
-    reference: Element, story: Story, line: Line, blocks: Callable[[Iterable[Element], Story], list[Block]]
+    reference: Element, context: Context, line: Line, blocks: Callable[[Iterable[Element], Context], list[Block]]
 ) -> None:
     """Adds the note that `reference` cites to the line, unless it was cited before."""
-    found = story.notes.pop((reference.tag, reference.get(W + "id") or ""), None)
+    found = context.notes.pop((reference.tag, reference.get(W + "id") or ""), None)
     if found is None:
         return
     part, note = found
-    with story.inside(note, part):
-        text = "\n".join(lines(blocks(note, story)))
+    with context.inside(note, part):
+        text = "\n".join(lines(blocks(note, context)))
     if text:
         line.notes.append(text)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, paragraphs
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.inline import chosen
 from ragpress.readers.docx.names import MC, W, number, switch, value
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.xml import Element
 from ragpress.readers.rows import Row
 
@@ -25,9 +25,11 @@ _FEW_ROWS = 3
 _MANY_ROWS = 6
 
 
-def read_table(element: Element, story: Story, blocks: Callable[[Iterable[Element], Story], list[Block]]) -> Table:
+def read_table(
+    element: Element, context: Context, blocks: Callable[[Iterable[Element], Context], list[Block]]
+) -> Table:
     """The rows and cells of a w:tbl. `blocks` reads the content of a cell."""
-    table = Table([], story.place)
+    table = Table([], context.place)
     for row in _inside(element, W + "tr"):
         properties = row.find(W + "trPr")
         if properties is not None and properties.find(W + "del") is not None:
@@ -35,11 +37,11 @@ def read_table(element: Element, story: Story, blocks: Callable[[Iterable[Elemen
         found = TableRow([], bool(switch(properties, W + "tblHeader")))
         column = _few(value(properties, W + "gridBefore"), 0)
         for cell in _inside(row, W + "tc"):
-            column = _read_cell(cell, found, column, story, blocks)
+            column = _read_cell(cell, found, column, context, blocks)
         if found.cells:
             found.strong = all(map(_is_shaded, _inside(row, W + "tc")))
             table.rows.append(found)
-    if table.rows and _has_styled_head(element.find(W + "tblPr"), story):
+    if table.rows and _has_styled_head(element.find(W + "tblPr"), context):
         table.rows[0].strong = True
     return table
 
@@ -48,15 +50,15 @@ def _read_cell(
     element: Element,
     row: TableRow,
     column: int,
-    story: Story,
-    blocks: Callable[[Iterable[Element], Story], list[Block]],
+    context: Context,
+    blocks: Callable[[Iterable[Element], Context], list[Block]],
 ) -> int:
     """Adds a cell to the row. Returns the column after it."""
     properties = element.find(W + "tcPr")
     if properties is not None and properties.find(W + "cellDel") is not None:
         return column
     span = max(1, _few(value(properties, W + "gridSpan"), 1))
-    content = blocks(element, story)
+    content = blocks(element, context)
     if _merge(properties, W + "hMerge") == "continue" and row.cells:
         row.cells[-1].span += span
         row.cells[-1].blocks += content
@@ -70,10 +72,10 @@ def _is_shaded(cell: Element) -> bool:
     return shading is not None and (shading.get(W + "fill") or "auto").lower() not in _NO_COLOUR
 
 
-def _has_styled_head(properties: Element | None, story: Story) -> bool:
+def _has_styled_head(properties: Element | None, context: Context) -> bool:
     """Whether the table's style shows the first row as a head (17.4.55, 17.7.6.6)."""
     look = properties.find(W + "tblLook") if properties is not None else None
-    if look is None or not story.styles.heads_tables(value(properties, W + "tblStyle") or ""):
+    if look is None or not context.styles.heads_tables(value(properties, W + "tblStyle") or ""):
         return False
     first = look.get(W + "firstRow")
     if first is not None:

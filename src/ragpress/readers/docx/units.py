@@ -44,7 +44,7 @@ class UnitWriter:
     def __init__(self, config: Config) -> None:
         self.units: list[Unit] = []
         self.title = ""
-        self.bodiless: list[tuple[str, int]] = []  # headings kept as paragraphs, with their place
+        self.empty_headings: list[tuple[str, int]] = []  # headings kept as paragraphs, with their place
         self._longest = config.max_tokens * _CHARACTERS_A_TOKEN
         self._path: list[_Heading] = []
         self._last = 0  # the highest section number given
@@ -100,7 +100,7 @@ class UnitWriter:
 
     def _keep(self, heading: _Heading) -> None:
         """Puts a heading without a body where it stood, before the pictures below it, if there are any."""
-        self.bodiless.append((heading.line, heading.place))
+        self.empty_headings.append((heading.line, heading.place))
         pictures = self.units[heading.units :]
         del self.units[heading.units :]
         before = self.units[-1] if self.units else None

@@ -1,15 +1,15 @@
-"""Finds the parts of a Word file, wherever its writer put them, and makes the story of its body."""
+"""Finds the parts of a Word file, wherever its writer put them, and makes the context of reading it."""
 
 from __future__ import annotations
 
 import posixpath
 
 from ragpress.errors import SourceError
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import W
 from ragpress.readers.docx.notes import find_notes
 from ragpress.readers.docx.numbering import Numbering
-from ragpress.readers.docx.story import Story
 from ragpress.readers.docx.styles import Styles
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
@@ -18,8 +18,8 @@ _KINDS = ("styles", "numbering", "footnotes", "endnotes", "settings")
 _SEARCHED = 200  # parts looked into where nothing names the main one
 
 
-def open_story(package: Package) -> tuple[Element, Story]:
-    """The w:body of the main part and the story that is to be walked.
+def open_document(package: Package) -> tuple[Element, Context]:
+    """The w:body of the main part, and the context in which it is walked.
 
     Raises SourceError "bad-archive" where the archive holds no Word document, or a damaged one.
     """
@@ -41,7 +41,7 @@ def open_story(package: Package) -> tuple[Element, Story]:
     parts = related_parts(package, part)
     styles = Styles(_root(package, parts, "styles"))
     numbering = Numbering(_root(package, parts, "numbering"), styles)
-    return body, Story(package, part, styles, numbering, Fields(body), find_notes(package, parts))
+    return body, Context(package, part, styles, numbering, Fields(body), find_notes(package, parts))
 
 
 def related_parts(package: Package, part: str) -> dict[str, str]:

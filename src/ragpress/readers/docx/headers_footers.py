@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from ragpress.readers.docx.blocks import Paragraph, lines
 from ragpress.readers.docx.body import read_blocks
+from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import R, W, switch
-from ragpress.readers.docx.story import Story
 from ragpress.readers.ooxml.xml import Element
 
 _COUNTING = re.compile(
@@ -24,33 +24,33 @@ _COUNTING = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def header_lines(root: Element, story: Story, settings: Element | None) -> list[Paragraph]:
+def header_lines(root: Element, context: Context, settings: Element | None) -> list[Paragraph]:
     """What stands above every page, in the order of the sections."""
-    return _read(root, story, settings, "headerReference")
+    return _read(root, context, settings, "headerReference")
 
 
-def footer_lines(root: Element, story: Story, settings: Element | None) -> list[Paragraph]:
+def footer_lines(root: Element, context: Context, settings: Element | None) -> list[Paragraph]:
     """What stands below every page."""
-    return _read(root, story, settings, "footerReference")
+    return _read(root, context, settings, "footerReference")
 
 
-def _read(root: Element, story: Story, settings: Element | None, kind: str) -> list[Paragraph]:
+def _read(root: Element, context: Context, settings: Element | None, kind: str) -> list[Paragraph]:
     found: dict[str, None] = {}
-    for part in dict.fromkeys(_printed(root, story, settings, kind)):
-        element = story.package.xml(part)
+    for part in dict.fromkeys(_printed(root, context, settings, kind)):
+        element = context.package.xml(part)
         if element is None:
             continue
-        with story.inside(element, part):
-            story.fields = Fields(element, without_page_numbers=True)
-            texts = lines(read_blocks(element, story))
-            numbered = story.fields.numbered
+        with context.inside(element, part):
+            context.fields = Fields(element, without_page_numbers=True)
+            texts = lines(read_blocks(element, context))
+            numbered = context.fields.numbered
         for text in texts:
             if not _counts_pages(text, numbered):
                 found.setdefault(text)
-    return [Paragraph(text, max(story.place, 1)) for text in found]
+    return [Paragraph(text, max(context.place, 1)) for text in found]
 
 
-def _printed(root: Element, story: Story, settings: Element | None, kind: str) -> Iterator[str]:
+def _printed(root: Element, context: Context, settings: Element | None, kind: str) -> Iterator[str]:
     sections = [section for section in root.iter(W + "sectPr") if section.getparent().tag != W + "sectPrChange"]
     wanted = {"default"}
     if any(switch(section, W + "titlePg") for section in sections):
@@ -59,7 +59,7 @@ def _printed(root: Element, story: Story, settings: Element | None, kind: str) -
         wanted.add("even")
     for section in sections:
         for reference in section.iterfind(W + kind):
-            link = story.link(reference.get(R + "id"))
+            link = context.link(reference.get(R + "id"))
             pages = reference.get(W + "type")
             if link is not None and link.part and (pages if pages in ("first", "even") else "default") in wanted:
                 yield link.part

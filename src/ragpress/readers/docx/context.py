@@ -22,7 +22,7 @@ DEEPEST = 30
 
 
 @dataclass(slots=True)
-class Story:
+class Context:
     """The state of reading one document. `part` is the part that is walked, whose relationships count."""
 
     package: Package
@@ -48,7 +48,7 @@ class Story:
 
     @contextmanager
     def inside(self, element: Element, part: str | None = None) -> Iterator[None]:
-        """Walks another story (text box, note, header) with fields of its own, then returns to this one."""
+        """Walks content with fields of its own (text box, note, header), then returns to what surrounds it."""
         outer_part, outer = self.part, self.fields
         self.part, self.fields = part or self.part, Fields(element, outer.without_page_numbers)
         self.depth += 1
