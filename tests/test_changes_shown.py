@@ -302,7 +302,7 @@ def test_no_changes_are_told_in_a_sentence() -> None:
 
 def test_json_has_all_of_it_under_fixed_keys() -> None:
     found = json.loads(to_json(changes(an_edit(), base="main")))
-    assert list(found) == ["base", "counts", "sources"]
+    assert list(found) == ["base", "sources", "counts"]
     assert found["counts"] == {"added": 1, "removed": 0, "changed": 1, "renamed": 0, "moved": 0, "minor": 0}
     source = found["sources"][0]
     assert list(source) == [
@@ -310,10 +310,10 @@ def test_json_has_all_of_it_under_fixed_keys() -> None:
         "status",
         "before_source",
         "note",
-        "counts",
         "changes",
         "messages_added",
         "messages_removed",
+        "counts",
     ]
     changed, added = source["changes"]
     assert list(changed) == ["kind", "aspects", "before", "after", "words", "context_words"]

@@ -25,7 +25,7 @@ _FILES = {
 def make_repository(folder: Path) -> list[str]:
     """Writes the files that are missing, and an example document where there is none. Returns a line a file.
 
-    Raises BuildError where a pyproject.toml stands that has settings which cannot be used, or the disk refuses.
+    Raises BuildError where the folder's pyproject.toml has settings that cannot be used, or the disk refuses.
     """
     done: list[str] = []
     try:

@@ -65,7 +65,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def check_retrieval(repository: Repository, report: Report = report) -> None:
-    """Tells the figures and every question that got worse.
+    """Reports the figures and every question that got worse.
 
     Raises BuildError where hit@5 is below min_hit_at_5, or hit@5 or MRR@10 fell by more than max_hit_drop.
     """
@@ -92,7 +92,7 @@ def accept_retrieval(repository: Repository, report: Report = report) -> None:
     try:
         records = read_records(repository)
     except BuildError:
-        records = {}  # damaged: this is what writes it anew
+        records = {}  # damaged: this is what replaces it
     model, results = evaluate_repository(repository, report)
     data = encode_records(updated(records, model, results))
     target = repository.golden / RECORD
@@ -116,7 +116,7 @@ def evaluate_repository(repository: Repository, report: Report = report) -> tupl
 
 
 def decide(config: Config, records: Records, model: str, results: Sequence[Result], report: Report) -> None:
-    """Tells what got worse than recorded. Raises BuildError where that, or hit@5, is worse than the settings allow."""
+    """Reports what got worse than recorded. Raises BuildError where it, or hit@5, is worse than the settings allow."""
     failures = _below_minimum(config, results, report)
     if model in records:
         failures += _dropped(config, compare(records[model], results), report)
@@ -173,7 +173,7 @@ def _below_minimum(config: Config, results: Sequence[Result], report: Report) ->
     if found >= least - _LITTLE:
         return []
     for result in misses(results):
-        _tell_found(result, rank_words(result.rank), report)
+        _report_found(result, rank_words(result.rank), report)
     return [f"hit@5 is {found:.4f}, below min_hit_at_5 = {least}"]
 
 
@@ -183,7 +183,7 @@ def _dropped(config: Config, compared: Sequence[Compared], report: Report) -> li
     allowed = config.max_hit_drop
     worse = [one for one in compared if one.is_worse]
     for one in worse:
-        _tell_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", report)
+        _report_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", report)
     before, now = figures([one.before for one in compared]), figures([one.now for one in compared])
     better = sum(one.is_better for one in compared)
     report(
@@ -199,7 +199,7 @@ def _dropped(config: Config, compared: Sequence[Compared], report: Report) -> li
     ]
 
 
-def _tell_found(result: Result, what: str, report: Report) -> None:
+def _report_found(result: Result, what: str, report: Report) -> None:
     report(f"{result.case.place}: {what}")
     for line in found_instead(result):
         report(line)

@@ -31,10 +31,10 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A chunk's change. `before` is None where the chunk was not there, `after` where it is gone.
+    """A chunk's change. `before` is None for an added chunk, `after` for a removed one.
 
-    `identifier` is the change's own on its page, `chunk_id` that of the chunk now. `together` tells that the text is
-    the same on both sides and one column is enough.
+    `identifier` is the change's own on its page, `chunk_id` that of the chunk now. `together`: the text is
+    the same on both sides, and one column is enough.
     """
 
     kind: Kind
@@ -111,7 +111,7 @@ def _alone(chunk: GoldenChunk | None) -> Side | None:
 
 
 def paragraphs_of(runs: Sequence[Run]) -> list[list[Run]]:
-    """The runs by paragraph; what parts two of them goes with the first."""
+    """The runs by paragraph; what separates two of them goes with the first."""
     found: list[list[Run]] = [[]]
     for run in runs:
         for number, text in enumerate(PARTING.split(run.text)):

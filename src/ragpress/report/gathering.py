@@ -1,4 +1,4 @@
-"""What a report tells, read from the build folder, the goldens and the artifact."""
+"""What a report shows, read from the build folder, the goldens and the artifact."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One source. `failure` says why it could not be read; `entry` is None then, and for a source that is gone.
+    """One source. `failure` says why it could not be read; `entry` is None then, and for a removed source.
 
     `change` is what differs from its golden, None where nothing does or there are no goldens at all.
     """
@@ -69,12 +69,12 @@ def gather(repository: Repository, report: Report) -> Contents:
     by_source = {change.source: change for change in changes.sources} if changes else {}
     sources = [_source(repository, found.source, by_source) for found in find_sources(repository.sources)]
     present = {one.source for one in sources}
-    gone = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
+    removed = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
     manifest, artifact_note = _manifest(repository)
     measured = measure(repository, report) if manifest else Measured(note=artifact_note)
     return Contents(
         config=repository.config,
-        sources=tuple(sorted([*sources, *gone], key=lambda one: one.source)),
+        sources=tuple(sorted([*sources, *removed], key=lambda one: one.source)),
         changes=changes,
         manifest=manifest,
         artifact_note=artifact_note,

@@ -70,7 +70,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(repository: Repository, report: Report) -> Measured:
-    """Asks the repository's questions. An error is told, and noted: it takes nothing else from the report."""
+    """Asks the repository's questions. An error is reported and noted: it takes nothing else from the report."""
     from ragpress.evaluation.gate import QUESTIONS, evaluate_repository, read_records
 
     name = f"{repository.config.golden}/{QUESTIONS}"

@@ -19,7 +19,7 @@ _RIGHT_TO_LEFT = re.compile(r"(?=[^\W\d_])[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 _ARABIC = re.compile(r"(?=[^\W\d_])[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufefc]")
 _CYRILLIC = re.compile(r"(?=[^\W\d_])[\u0400-\u052f]")
 PARTING = re.compile(r"\n{2,}")
-"""What stands between two paragraphs of a chunk."""
+"""What separates two paragraphs of a chunk."""
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 _LONGEST = 60
@@ -47,7 +47,7 @@ def bearing(text: str) -> Markup:
     """The attributes `lang` and `dir` of an element that holds this text alone.
 
     The direction is left to the browser (`auto`: that of the first letter) unless most letters go the other way, as in
-    a Persian line that begins with a Latin abbreviation. The language is told by the script, or as unknown.
+    a Persian line that begins with a Latin abbreviation. The language follows from the script, or is unknown.
     """
     letters = len(_LETTER.findall(text))
     language = ""
@@ -82,13 +82,13 @@ def finalize(value: object) -> object:
 
 
 def advice(text: str) -> Markup:
-    """A note of the tool's own, with what stands in backticks as code."""
+    """A note of the tool's own, with what is in backticks as code."""
     pieces = text.split("`")
     return Markup("").join(Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(pieces))
 
 
 def percent(share: float) -> str:
-    """Never rounded up: 100 % is said only of a whole."""
+    """Never rounded up: 100 % is a whole."""
     return "100 %" if share >= 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f} %"
 
 

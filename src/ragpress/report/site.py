@@ -41,7 +41,7 @@ def draw_report(repository: Repository, report: Report = report) -> Path:
     """Makes build/report/ and returns its first page. Nothing is written where nothing changed since.
 
     Sources are chunked as far as they are not; the artifact is taken as it is. A source that cannot be read, and an
-    artifact that is missing or older than the chunks, are told and shown. Raises BuildError where the disk refuses.
+    artifact that is missing or older than the chunks, are reported and shown. Raises BuildError where the disk refuses.
     """
     found = find_sources(repository.sources)
     chunk_sources(repository, found, report)

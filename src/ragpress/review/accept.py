@@ -101,7 +101,7 @@ def changes_of(repository: Repository, revision: str = "") -> Changes:
 
 
 def check_goldens(repository: Repository, report: Report = report) -> None:
-    """Tells what changed, by source. Raises BuildError where a golden is missing, orphaned, damaged or different."""
+    """Reports what changed, by source. Raises BuildError where a golden is missing, orphaned, damaged or different."""
     found = changes_of(repository)
     if not found.sources:
         report("ragpress: all goldens match")
@@ -138,14 +138,14 @@ def _prune_captions(repository: Repository) -> list[str]:
     if repository.config.captions == "off" or any(state is None or state.failure for state in states):
         return []
     used = {use.sha256 for state in states if state for use in state.uses}
-    gone = prune_captions(repository.captions, used)
-    if not gone:
+    removed = prune_captions(repository.captions, used)
+    if not removed:
         return []
-    return [f"deleted {plural(gone, 'line', 'lines')} of captions.jsonl: no source shows such a picture"]
+    return [f"deleted {plural(removed, 'line', 'lines')} of captions.jsonl: no source shows such a picture"]
 
 
 def accept_goldens(repository: Repository, rendered: Goldens) -> tuple[str, ...]:
-    """Writes what differs and deletes goldens of sources that are gone. Returns a line a path: `wrote golden/…`.
+    """Writes what differs and deletes goldens of removed sources. Returns a line a path: `wrote golden/…`.
 
     Raises BuildError, before anything is touched, for a source that could not be read or a file in the golden
     folder that was never a golden.

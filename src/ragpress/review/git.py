@@ -50,6 +50,6 @@ def _git(root: Path, revision: str, *arguments: str, given: bytes = b"") -> byte
         raise BuildError("revision", "git is not installed; install it, or compare without a revision") from None
     if done.returncode == 0:
         return done.stdout
-    said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("fatal: ")
+    reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("fatal: ")
     advice = "fetch it, or give another (in a CI job: check out with the whole history)"
-    raise BuildError("revision", f"git knows no revision {revision}{f' ({said})' if said else ''}; {advice}")
+    raise BuildError("revision", f"git knows no revision {revision}{f' ({reason})' if reason else ''}; {advice}")

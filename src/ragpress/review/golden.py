@@ -41,7 +41,7 @@ _ESCAPE = re.compile(r"\\(?:u\{(?P<hex>[0-9a-f]{1,8})\}|(?P<one>.))")
 
 
 class GoldenChunk(msgspec.Struct, frozen=True):
-    """A chunk as a golden tells it: everything of `Chunk` but its source and pointers."""
+    """A chunk as a golden holds it: everything of `Chunk` but its source and pointers."""
 
     chunk_id: str
     content_type: str
@@ -116,7 +116,7 @@ def render_golden(chunks: Sequence[Chunk | GoldenChunk], messages: Sequence[str]
         headings = " › ".join(_escape(heading) for heading in chunk.headings)
         if chunk.section != (chunk.headings[-1] if chunk.headings else ""):
             headings += f" § {_escape(chunk.section)}"
-        # A blank line parts context and text; where another number of line ends does, a sign says how many.
+        # A blank line separates context and text; where another number of line ends does, a sign says how many.
         context = chunk.context.rstrip("\n")
         ends = len(chunk.context) - len(context)
         join = f" +{ends}" if chunk.context and ends != 2 else ""

@@ -1,4 +1,4 @@
-"""What the chatbot will read differently: two sets of goldens compared, and the result told in three forms."""
+"""What the chatbot will read differently: two sets of goldens compared, and the result in three forms."""
 
 from ragpress.review.diff.compare import Side, compare, compare_chunks
 from ragpress.review.diff.encoding import to_json

@@ -15,19 +15,19 @@ from ragpress.review.diff.records import Aspect, Changes, ChunkChange, Kind, Sou
 from ragpress.review.golden import GoldenChunk, parse_golden
 
 Side = Mapping[str, str | BuildError]
-"""Source to the text of its golden, or to the error that stands in its place."""
+"""Source to the text of its golden, or the error in its place."""
 
 _SAME_SOURCE = 0.5  # share of equal texts, of the shorter source's chunks, that makes a file a renamed one
 
 
 def compare(before: Side, after: Side, base: str = "") -> Changes:
-    """What differs between two sets of goldens. `base` is what `Changes` is to tell of the first one.
+    """What differs between two sets of goldens. `base` is the name of the first one in `Changes`.
 
     An error before is a golden that cannot be read (`unreadable`), an error after a source that cannot (`failed`).
     """
-    gone = [source for source in before if source not in after]
-    come = [source for source in after if source not in before]
-    renamed = _renamed(before, after, sorted(gone), sorted(come))
+    removed = sorted(source for source in before if source not in after)
+    added = sorted(source for source in after if source not in before)
+    renamed = _renamed(before, after, removed, added)
     olds = set(renamed.values())
     found: list[SourceChange] = []
     for source in sorted({*before, *after} - olds):
@@ -67,18 +67,18 @@ def _compare_source(source: str, old: str | BuildError | None, new: str | BuildE
     return change
 
 
-def _renamed(before: Side, after: Side, gone: Sequence[str], come: Sequence[str]) -> dict[str, str]:
-    """New source to old one, where a file that came says what one that went said."""
-    texts_gone, texts_come = _texts(before, gone), _texts(after, come)
+def _renamed(before: Side, after: Side, removed: Sequence[str], added: Sequence[str]) -> dict[str, str]:
+    """New source to old one, where an added file has the texts of a removed one."""
+    texts_removed, texts_added = _texts(before, removed), _texts(after, added)
     holders: dict[str, list[str]] = {}
-    for source, texts in texts_gone.items():
+    for source, texts in texts_removed.items():
         for text in texts:
             holders.setdefault(text, []).append(source)
     scored: list[tuple[float, str, str]] = []
-    for source, texts in texts_come.items():
+    for source, texts in texts_added.items():
         votes = Counter(old for text in texts for old in holders.get(text, ()))
         for old, shared in votes.items():
-            share = shared / max(1, min(len(texts), len(texts_gone[old])))
+            share = shared / max(1, min(len(texts), len(texts_removed[old])))
             if share >= _SAME_SOURCE:
                 scored.append((-share, source, old))
     found: dict[str, str] = {}
@@ -95,7 +95,7 @@ def _texts(side: Side, sources: Sequence[str]) -> dict[str, set[str]]:
         if isinstance(text, str):
             try:
                 found[source] = {chunk.text for chunk in parse_golden(text)[0]}
-            except BuildError:  # it is told as unreadable when it is compared
+            except BuildError:  # `_compare_source` reports it as unreadable
                 continue
     return found
 
@@ -104,7 +104,7 @@ def _texts(side: Side, sources: Sequence[str]) -> dict[str, set[str]]:
 
 
 def compare_chunks(before: Sequence[GoldenChunk], after: Sequence[GoldenChunk]) -> tuple[ChunkChange, ...]:
-    """The changes in reading order: a removed chunk stands behind the one that it stood behind."""
+    """The changes in reading order: a removed chunk follows the one that it followed."""
     pairs = match(before, after)
     moved = out_of_order(pairs)
     paired_old, paired_new = {old for old, _ in pairs}, {new for _, new in pairs}
@@ -153,7 +153,7 @@ def _aspects(
     new: tuple[str, int, int | None, int],
     order: bool,
 ) -> tuple[Aspect, ...]:
-    # A place is told relative to the chunk before; at the beginning of a part there is none, and no gap to compare.
+    # Places are relative to the chunk before; at the beginning of a part there is none, and no gap to compare.
     first = (old[2] is None) != (new[2] is None)
     differs: dict[Aspect, bool] = {
         "text": one.text != two.text,

@@ -137,9 +137,9 @@ def _row(tag: str, first: str, others: Sequence[object]) -> str:
 
 
 def _frame(source: SourceChange) -> tuple[str, str]:
-    """What stands before and behind the chunks of a source."""
-    said = _text(shorten(describe(source), _NAME))
-    opening = f"<details><summary><code>{_name(source.source)}</code>: {said}</summary>\n"
+    """What comes before and after the chunks of a source."""
+    summary = _text(shorten(describe(source), _NAME))
+    opening = f"<details><summary><code>{_name(source.source)}</code>: {summary}</summary>\n"
     closing = ""
     minor = [change for change in source.changes if change.kind == "minor"]
     if minor:
@@ -218,5 +218,5 @@ def _text(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """The same for what stands in <code>, where nothing is called or linked."""
+    """The same for text in <code>, where nothing is called or linked."""
     return escape(visible(shorten(text, _NAME)).replace("\n", " "))

@@ -34,7 +34,7 @@ class ChunkChange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> GoldenChunk:
-        """The chunk as it is now, or as it was if it is gone."""
+        """The chunk as it is now, or as it was if it was removed."""
         found = self.after or self.before
         if found is None:
             raise ValueError("a change of no chunk")
@@ -46,7 +46,7 @@ class SourceChange(msgspec.Struct, frozen=True, kw_only=True):
 
     `changed`; `added` and `removed` with all its chunks; `renamed` from `before_source`; `form`: its golden says the
     same and is written differently; `unreadable`: its golden is damaged; `failed`: it could not be read. For the last
-    two `note` tells why, and nothing is compared. The changes are in reading order.
+    two `note` says why, and nothing is compared. The changes are in reading order.
     """
 
     source: str

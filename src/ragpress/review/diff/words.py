@@ -23,8 +23,8 @@ _WORD = rf"{_LETTERS}(?:(?:[-'’\u2010\u2011](?=\w)|(?<=\d)[.,:/\u066b\u066c](?
 _TOKEN = re.compile(rf"{_WORD}|\s+|.", re.DOTALL)
 _ONLY_WORD = re.compile(_WORD)
 
-_MOST_WORK = 1_000_000  # token pairs that are compared; beyond, texts this unlike are told whole
-_ENOUGH = 3  # unchanged words always part two changes
+_MOST_WORK = 1_000_000  # token pairs that are compared; beyond, texts this unlike are shown whole
+_ENOUGH = 3  # unchanged words always separate two changes
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ def has_words(text: str) -> bool:
 def word_runs(before: str, after: str) -> tuple[Run, ...]:
     """What became of `before`: `same` and `removed` runs put together are it, `same` and `added` runs are `after`.
 
-    No two runs of one kind follow each other, and what was removed stands before what was added in its place.
+    No two runs of one kind follow each other, and what was removed comes before what was added in its place.
     """
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     start = _common(old, new)
@@ -82,7 +82,7 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[Run]:
 def _folded(runs: Sequence[Run]) -> list[Run]:
     """The runs, with changes that little parts made one: scraps in common explain nothing."""
     changes: list[tuple[str, str]] = []  # removed and added
-    between: list[str] = []  # one less, or as many where the last change is yet to come
+    between: list[str] = []  # one less, or as many where the last change is not there yet
     for run in runs:
         if run.op == "same":
             between.append(run.text)
@@ -91,7 +91,7 @@ def _folded(runs: Sequence[Run]) -> list[Run]:
             changes.append(("", ""))
         removed, added = changes[-1]
         changes[-1] = (removed + run.text, added) if run.op == "removed" else (removed, added + run.text)
-        while len(changes) > 1 and run.op == "added" and not _parts(between[-1], changes[-2], changes[-1]):
+        while len(changes) > 1 and run.op == "added" and not _separates(between[-1], changes[-2], changes[-1]):
             one, two = changes[-2:]
             same = between.pop()
             changes[-2:] = [(one[0] + same + two[0], one[1] + same + two[1])]
@@ -102,7 +102,7 @@ def _folded(runs: Sequence[Run]) -> list[Run]:
     return found
 
 
-def _parts(same: str, one: tuple[str, str], two: tuple[str, str]) -> bool:
+def _separates(same: str, one: tuple[str, str], two: tuple[str, str]) -> bool:
     """Whether two changes with this between them are two: with a cell's or line's end, or with as many words."""
     if "|" in same or "\n" in same:
         return True
@@ -124,7 +124,7 @@ def _joined(runs: Sequence[Run]) -> tuple[Run, ...]:
         before, change, behind = joined[number - 1 : number + 2]
         if before.op == behind.op == "same":
             slid = _slid(before.text, change, behind.text)
-            # What parts two changes must not be used up.
+            # What separates two changes must not be used up.
             if (slid[0].text or number == 1) and (slid[2].text or number == len(joined) - 2):
                 joined[number - 1 : number + 2] = slid
     return tuple(run for run in joined if run.text)
