@@ -174,7 +174,7 @@ def test_each_status_is_told_in_words() -> None:
     shown = printed(changes(*sources))
     for text in (
         "a: new, 1 chunk\n",
-        "b: gone, 1 chunk\n",
+        "b: removed, 1 chunk\n",
         "c: renamed from old/c\n",
         "d: its golden says the same, but is written in another form\n",
         "e: its golden is damaged: line 3 is not part of a golden\n",
@@ -183,7 +183,7 @@ def test_each_status_is_told_in_words() -> None:
     ):
         assert text in shown
     marked = to_markdown(changes(*sources))
-    for text in ("new, 1 chunk", "gone, 1 chunk", "renamed from old/c", "line 3 is not", "no zip archive", "new [left"):
+    for text in ("new, 1 chunk", "removed, 1 chunk", "renamed from old/c", "line 3 is not", "no zip archive", "new [left"):
         assert text in marked
     assert printed(changes()) == "no differences"
 

@@ -126,7 +126,7 @@ def test_hit_at_5_below_the_minimum_fails_and_names_the_missed() -> None:
     assert verdict(Config(min_hit_at_5=0.5), {}, *results)[1] == ""
     said, error = verdict(Config(min_hit_at_5=0.6), {}, *results)
     assert said[0] == "golden/questions.jsonl:5: rank 6"
-    assert error.startswith("ragpress: error: hit@5 is 0.5000, below min_hit_at_5 = 0.6; mend ")
+    assert error.startswith("ragpress: error: hit@5 is 0.5000, below min_hit_at_5 = 0.6; fix ")
 
 
 def test_figures_of_two_models_are_not_compared() -> None:

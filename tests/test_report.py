@@ -265,7 +265,7 @@ def test_the_overview_counts_what_there_is(made: Path) -> None:
         "1 chunk new",
         "1 chunk with changed text",
         "of 3 questions",
-        "1 chunk gone",
+        "1 chunk removed",
     ):
         assert part in text
     assert "multilingual-e5-small" in text

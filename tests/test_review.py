@@ -110,7 +110,7 @@ def test_golden_tells_what_changed_accept_agrees_and_golden_is_content(repositor
     write_source(repository, "new.md", "# Новое\n\n## Раздел\n\nНовый текст.\n")
     (repository / "sources" / "clinic.docx").unlink()
     printed = failing(repository, "golden")
-    assert "clinic.docx: gone, 9 chunks\n" in printed
+    assert "clinic.docx: removed, 9 chunks\n" in printed
     assert "new.md: new, 1 chunk\n" in printed
     assert "fa/بیمه.md: 1 changed\n" in printed
     assert "  - اصفهان، خیابان نمونه، پلاک [-۱۲-].\n  + اصفهان، خیابان نمونه، پلاک {+۲۱+}.\n" in printed
@@ -161,7 +161,7 @@ def test_accept_deletes_no_file_that_was_never_a_golden(repository: Path) -> Non
 def test_accept_deletes_goldens_of_sources_that_are_gone_and_their_empty_folders(repository: Path) -> None:
     for name in ("sources/fa/بیمه.md", "build/documents/fa/بیمه.md.json", "build/chunks/fa/بیمه.md.jsonl"):
         (repository / name).unlink()
-    assert "fa/بیمه.md: gone, 2 chunks" in checked(repository)
+    assert "fa/بیمه.md: removed, 2 chunks" in checked(repository)
     assert accept_now(repository) == ["deleted golden/fa/بیمه.md.txt"]
     assert not (repository / "golden" / "fa").exists()
 

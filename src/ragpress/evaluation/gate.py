@@ -124,7 +124,7 @@ def decide(config: Config, records: Records, model: str, results: Sequence[Resul
         report(_no_record(config, records, model))
     if failures:
         raise BuildError(
-            "retrieval", f"{'; '.join(failures)}; mend what the questions above should find, or the questions"
+            "retrieval", f"{'; '.join(failures)}; fix what the questions above should find, or the questions"
         )
 
 
@@ -229,7 +229,7 @@ def read_records(repository: Repository) -> Records:
         raise BuildError("retrieval", f"{_name(repository, path)} cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BuildError(
-            "retrieval", f"{_name(repository, path)} is damaged ({error}); run `doit accept` to write it anew"
+            "retrieval", f"{_name(repository, path)} is damaged ({error}); run `doit accept` to write it again"
         ) from None
 
 

@@ -85,7 +85,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise BuildError("golden", f"byte {error.start} is no UTF-8; run `doit accept` to write it anew") from None
+        raise BuildError("golden", f"byte {error.start} is no UTF-8; run `doit accept` to write it again") from None
 
 
 def changes_of(repository: Repository, revision: str = "") -> Changes:

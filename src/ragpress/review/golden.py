@@ -168,7 +168,7 @@ def parse_golden(text: str) -> tuple[tuple[GoldenChunk, ...], tuple[str, ...]]:
 
 
 def _damaged(number: int) -> BuildError:
-    return BuildError("golden", f"line {number} is not part of a golden; run `doit accept` to write it anew")
+    return BuildError("golden", f"line {number} is not part of a golden; run `doit accept` to write it again")
 
 
 def _chunk(draft: _Draft, place: Locator) -> GoldenChunk:

@@ -49,7 +49,7 @@ def describe(source: SourceChange) -> str:
         case "added":
             found = f"new, {chunks}"
         case "removed":
-            found = f"gone, {chunks}"
+            found = f"removed, {chunks}"
         case "failed":
             return f"cannot be read: {visible(source.note)}"
         case "unreadable":
