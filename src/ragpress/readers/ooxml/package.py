@@ -19,7 +19,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from ragpress.errors import SourceError, message
-from ragpress.readers.ooxml.xml import Element, XmlRefused, parse_xml
+from ragpress.readers.ooxml.xml import EMPTY, Element, ElementClasses, XmlRefused, parse_xml
 from ragpress.records import Message
 
 MEGABYTE = 1 << 20
@@ -63,10 +63,11 @@ class Relationship:
 class Package:
     """The parts of one opened file. Made by `open_package`. `messages` collects what was tolerated."""
 
-    def __init__(self, archive: zipfile.ZipFile, source: str) -> None:
+    def __init__(self, archive: zipfile.ZipFile, source: str, classes: ElementClasses = None) -> None:
         self.source = source
         self.messages: list[Message] = []
         self._archive = archive
+        self._classes = classes
         self._budget = MAX_TOTAL
         self._members: dict[str, zipfile.ZipInfo] = {}
         self._relationships: dict[str, dict[str, Relationship]] = {}
@@ -106,7 +107,7 @@ class Package:
         if data is None:
             return None
         try:
-            root, fault = parse_xml(data)
+            root, fault = parse_xml(data, self._classes)
         except XmlRefused as refused:
             raise SourceError(
                 "bad-archive",
@@ -116,6 +117,11 @@ class Package:
         if fault:
             self.warn(f"{part_name(name)} is damaged ({fault}); what could be read of it was; save the file anew")
         return root
+
+    def root(self, name: str) -> Element:
+        """The root element of a part, an empty element where it is missing or no XML."""
+        found = self.xml(name) if name else None
+        return EMPTY if found is None else found
 
     def required_xml(self, name: str, what: str) -> Element:
         """The root element of a part that nothing can be read without. Raises SourceError "bad-archive"."""
@@ -136,16 +142,19 @@ class Package:
         name = part_name(name)
         if name not in self._relationships:
             folder, base = posixpath.split(name)
-            root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
             found: dict[str, Relationship] = {}
-            for element in root if root is not None else ():
+            for element in self.root(posixpath.join(folder, "_rels", f"{base}.rels")):
                 link = self._relationship(element, folder)
                 found.setdefault(link.identifier, link)
             self._relationships[name] = found
         return self._relationships[name]
 
     def related(self, name: str, kind: str) -> list[str]:
-        """The parts that a part's relationships of one kind lead to, existing ones only, each once."""
+        """The parts that a part's relationships of one kind lead to, existing ones only, each once.
+
+        `kind` is the type of the relationship or its last word: the strict and the transitional types share that.
+        """
+        kind = posixpath.basename(kind)
         links = self.relationships(name).values()
         return list(dict.fromkeys(link.part for link in links if link.kind == kind and link.part))
 
@@ -192,10 +201,9 @@ class Package:
         return Relationship(element.get("Id") or "", kind, target, part, external)
 
     def _content_types(self) -> tuple[dict[str, str], dict[str, str]]:
-        root = self.xml("[Content_Types].xml")
         defaults: dict[str, str] = {}
         overrides: dict[str, str] = {}
-        for element in root if root is not None else ():
+        for element in self.root("[Content_Types].xml"):
             media_type = (element.get("ContentType") or "").strip().lower()
             if extension := element.get("Extension"):
                 defaults[extension.lower().lstrip(".")] = media_type
@@ -204,8 +212,12 @@ class Package:
         return defaults, overrides
 
 
-def open_package(data: bytes, source: str, kind: Literal["Word", "Excel"]) -> Package:
+def open_package(
+    data: bytes, source: str, kind: Literal["Word", "Excel"], classes: ElementClasses = None
+) -> Package:
     """The parts of the file `data`. `kind` is the program that a person would open it with.
+
+    `classes` are the element classes that its XML is parsed to; see `parse_xml`.
 
     Raises SourceError: "empty-source" for no bytes, "encrypted", "legacy-doc" or "bad-archive" for something else than
     a zip archive or a broken one, "too-large" for an archive that would expand beyond the limits.
@@ -222,7 +234,7 @@ def open_package(data: bytes, source: str, kind: Literal["Word", "Excel"]) -> Pa
     _check_sizes(members, source)
     if any(member.flag_bits & 1 for member in members):
         raise _encrypted(source, kind)
-    return Package(archive, source)
+    return Package(archive, source, classes)
 
 
 def part_name(name: str) -> str:

@@ -10,6 +10,12 @@ from lxml import etree
 Element = Any
 """An lxml element. lxml has no types of its own."""
 
+ElementClasses = Any
+"""A lookup of element classes by name (lxml's `ElementNamespaceClassLookup`), or None for plain elements."""
+
+EMPTY: Element = etree.Element("empty")
+"""An element without content: what is read of a part that is not there."""
+
 _STRICT = re.compile(rb"""(xmlns(?::[^\s=]*)?\s*=\s*["'])http://purl\.oclc\.org/ooxml/([A-Za-z]+)/""")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[(.*?)\]\s*)?>", re.DOTALL)
@@ -22,8 +28,10 @@ class XmlRefused(ValueError):
     """The XML declares entities of its own, which Office never does (ECMA-376 part 2, 8.1.2) and bombs are made of."""
 
 
-def parse_xml(data: bytes) -> tuple[Element | None, str]:
+def parse_xml(data: bytes, classes: ElementClasses = None) -> tuple[Element | None, str]:
     """The root element, and what was wrong with the XML ("" if nothing).
+
+    `classes` gives elements the classes of a library, such as those of python-docx.
 
     Damaged XML gives what the parser could save of it, or None where nothing. The namespaces of strict OOXML
     (ISO/IEC 29500-1 annex A) are renamed to the transitional ones of ECMA-376, which hold the same names. Comments and
@@ -38,7 +46,7 @@ def parse_xml(data: bytes) -> tuple[Element | None, str]:
         outside = "it refers to entities outside the file, which are not fetched"
     if b"purl.oclc.org" in data:
         data = _STRICT.sub(rb"\1http://schemas.openxmlformats.org/\2/2006/", data)
-    root, fault = _parse(data)
+    root, fault = _parse(data, classes)
     if root is not None and root.getroottree().docinfo.internalDTD is not None:  # in an encoding not looked at above
         raise XmlRefused("declares a document type in an encoding that Office never writes")
     return root, fault or outside
@@ -54,24 +62,24 @@ def _without_document_type(data: bytes) -> bytes:
     raise XmlRefused("declares entities, as a bomb does and Office never")
 
 
-def _parse(data: bytes) -> tuple[Element | None, str]:
+def _parse(data: bytes, classes: ElementClasses) -> tuple[Element | None, str]:
     try:
-        return etree.fromstring(data, _parser()), ""
+        return etree.fromstring(data, _parser(classes)), ""
     except etree.XMLSyntaxError as error:
         fault = " ".join(str(error.msg or "no XML").split())
     try:  # deeper or longer than the cautious parser takes, but sound
-        return etree.fromstring(data, _parser(huge_tree=True)), ""
+        return etree.fromstring(data, _parser(classes, huge_tree=True)), ""
     except etree.XMLSyntaxError:
         pass
     try:
-        return etree.fromstring(data, _parser(huge_tree=True, recover=True)), fault
+        return etree.fromstring(data, _parser(classes, huge_tree=True, recover=True)), fault
     except etree.XMLSyntaxError:
         return None, fault
 
 
-def _parser(huge_tree: bool = False, recover: bool = False) -> Any:
+def _parser(classes: ElementClasses, huge_tree: bool = False, recover: bool = False) -> Any:
     # A parser a part: one kept for all would keep the names of every hostile file in its dictionary.
-    return etree.XMLParser(
+    parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -80,3 +88,5 @@ def _parser(huge_tree: bool = False, recover: bool = False) -> Any:
         huge_tree=huge_tree,
         recover=recover,
     )
+    parser.set_element_class_lookup(classes)
+    return parser
