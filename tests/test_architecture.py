@@ -36,8 +36,9 @@ LAYERS = (
 
 READERS = (
     ("names", "rows"),
+    ("kinds",),
     ("headers",),
-    ("tables", "ooxml"),
+    ("tables", "table_units", "ooxml"),
     ("csv", "docx", "markdown", "plaintext", "xlsx"),
     ("__init__",),
 )

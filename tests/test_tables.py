@@ -6,8 +6,11 @@ import time
 
 import pytest
 
-from ragpress.readers.headers import find_header, kind
-from ragpress.readers.tables import Row, Table, read_table, row_text, split_stacked, table_units
+from ragpress.readers.headers import find_header
+from ragpress.readers.kinds import kind
+from ragpress.readers.rows import Row, TableReading
+from ragpress.readers.table_units import row_text, table_units
+from ragpress.readers.tables import read_table, read_tables
 from ragpress.records import Locator, Unit
 
 
@@ -20,7 +23,7 @@ def grid(*lines: str, **marks: dict[int, tuple[int, ...]]) -> list[Row]:
     ]
 
 
-def units(table: Table, **fields: str) -> tuple[Unit, ...]:
+def units(table: TableReading, **fields: str) -> tuple[Unit, ...]:
     return table_units(table, locate=lambda row: Locator("R", row.place, row.place), **fields)  # type: ignore[arg-type]
 
 
@@ -168,9 +171,9 @@ def test_a_line_across_the_table_heads_the_rows_below_it() -> None:
     assert found[1].breadcrumb == "## Цены\n### Хирургия"
 
 
-def test_a_last_line_across_the_table_is_kept_as_a_row() -> None:
+def test_a_last_line_across_the_table_is_a_note_under_no_header() -> None:
     table = read_table(grid("Услуга | Цена", "Осмотр | 10", "Цены без налога | ", spans={3: (2, 1)}))
-    assert [unit.text for unit in units(table)][-1] == "Услуга: Цены без налога"
+    assert [unit.text for unit in units(table)][-1] == "Цены без налога"
 
 
 def test_names_of_columns_without_values_are_not_lost() -> None:
@@ -185,7 +188,7 @@ def test_a_header_printed_again_is_no_row() -> None:
 
 def test_a_title_with_a_header_below_begins_another_table() -> None:
     rows = grid("Город | Расход", "Тверь | 5", "Псков | 6", "Доходы | ", "Город | Доход", "Тверь | 7", "Псков | 8")
-    first, second = (read_table(part) for part in split_stacked(rows))
+    first, second = read_tables(rows)
     assert [unit.text for unit in units(first)] == ["Город: Тверь\nРасход: 5", "Город: Псков\nРасход: 6"]
     assert [(unit.text, unit.headings) for unit in units(second)] == [
         ("Город: Тверь\nДоход: 7", ("Доходы",)),
@@ -195,7 +198,7 @@ def test_a_title_with_a_header_below_begins_another_table() -> None:
 
 def test_a_line_above_an_ordinary_row_begins_no_table() -> None:
     rows = grid("Услуга | Цена", "Осмотр | 10", "Приём | 15", "Хирургия | ", "Шов | бесплатно", "Пластырь | 20")
-    assert len(split_stacked(rows)) == 1
+    assert len(read_tables(rows)) == 1
 
 
 def test_what_the_source_calls_a_header_needs_no_proof() -> None:

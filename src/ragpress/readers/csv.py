@@ -6,14 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
-from ragpress.readers.headers import find_header
-from ragpress.readers.tables import Row, read_table, split_stacked, table_units
+from ragpress.readers.rows import Row, TableReading
+from ragpress.readers.table_units import table_units
+from ragpress.readers.tables import read_tables
 from ragpress.records import Document, Locator, Message, Unit
 from ragpress.text import decode, normalize
 
@@ -53,14 +54,13 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     if unclosed:
         found = f"quotations that do not end: {len(unclosed)}; the marks were kept as text"
         messages.append(message("warning", "csv-quote", found, source, Locator("R", unclosed[0], unclosed[0])))
-    rows = [_row(record) for record in records]
-    blocks = list(_blocks(rows))
-    if not blocks:
+    rows = _rows(records)
+    if not rows:
         raise SourceError("empty-source", "the file holds no record; fill it in or remove it", source)
     units: list[Unit] = []
-    for group in (part for table in _tables(blocks) for part in split_stacked(table)):
-        units.extend(_units(group, units[-1].section_number + 1 if units else 1))
-        messages.extend(_ragged(group, source))
+    for table in read_tables(rows):
+        units.extend(_units(table, units[-1].section_number + 1 if units else 1))
+        messages.extend(_ragged(table, source))
     return Document(source=source, title=PurePosixPath(source).stem, units=tuple(units), messages=tuple(messages))
 
 
@@ -156,59 +156,30 @@ def _closing(text: str, start: int, delimiter: str) -> int:
     return 0
 
 
-def _row(record: _Record) -> Row:
-    return Row(record.number, tuple(normalize(field).strip() for field in record.fields))
+def _rows(records: Sequence[_Record]) -> list[Row]:
+    rows: list[Row] = []
+    last = 0
+    for number, fields in records:
+        cells = tuple(normalize(field).strip() for field in fields)
+        if any(cells):
+            rows.append(Row(number, cells, gap=number - last - 1 if rows else 0))
+            last = number
+    return rows
 
 
-def _blocks(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Runs of records without a blank one between."""
-    block: list[Row] = []
-    for row in rows:
-        if block and row.place > block[-1].place + 1:
-            yield block
-            block = []
-        block.append(row)
-    if block:
-        yield block
+def _units(table: TableReading, section_number: int) -> tuple[Unit, ...]:
+    return table_units(table, locate=lambda row: Locator("R", row.place, row.place), section_number=section_number)
 
 
-def _tables(blocks: Sequence[list[Row]]) -> Iterator[list[Row]]:
-    """Joins blocks to tables: a new one begins where a header is proven anew, with the lines that stand above it."""
-    table: list[Row] = []
-    headed = False
-    waiting: list[Row] = []
-    for block in blocks:
-        if all(len(row.filled()) == 1 for row in block):
-            waiting += block
-            continue
-        own = find_header(block) is not None
-        if headed and own:
-            yield table
-            table = []
-        table += [*waiting, *block]
-        headed = own or (headed or find_header(table) is not None)
-        waiting = []
-    table += waiting
-    yield table
-
-
-def _units(group: Sequence[Row], section_number: int) -> tuple[Unit, ...]:
-    return table_units(
-        read_table(group), locate=lambda row: Locator("R", row.place, row.place), section_number=section_number
-    )
-
-
-def _ragged(group: Sequence[Row], source: str) -> list[Message]:
+def _ragged(table: TableReading, source: str) -> list[Message]:
     """A message where records have more or fewer fields than most; lines above a table and empty ends do not count."""
-    table = read_table(group)
-    widths = [max(row.filled()) + 1 for row in (*table.header_rows, *table.rows)]
-    fields = [len(row.cells) for row in (*table.header_rows, *table.rows)]
+    rows = (*table.header_rows, *table.body)
+    if not rows:
+        return []
+    widths = [max(row.filled()) + 1 for row in rows]
+    fields = [len(row.cells) for row in rows]
     usual = Counter(fields).most_common(1)[0][0]
-    uneven = [
-        row
-        for row, width, count in zip((*table.header_rows, *table.rows), widths, fields, strict=True)
-        if width > usual or count < usual
-    ]
+    uneven = [row for row, width, count in zip(rows, widths, fields, strict=True) if width > usual or count < usual]
     if not uneven:
         return []
     first = Locator("R", uneven[0].place, uneven[0].place)

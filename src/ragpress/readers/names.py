@@ -38,5 +38,19 @@ remarks result role score section service size sku source start state status sub
 tel time timestamp title total type unit units url user value values version weight year zip №
 """
 
+_TIMES = """
+понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
+январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь
+янв фев февр мар апр июн июл авг сен сент окт ноя нояб дек
+شنبه یکشنبه دوشنبه سه‌شنبه چهارشنبه پنجشنبه پنج‌شنبه جمعه
+فروردین اردیبهشت خرداد تیر مرداد شهریور مهر آبان آذر دی بهمن اسفند
+monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+january february march april june july august september october november december
+jan feb mar apr may jun jul aug sep sept oct nov dec
+"""
+
+TIMES = frozenset(_TIMES.replace("\u200c", "").split())
+"""Days of the week and months, in full and shortened, without joiners."""
+
 NAMES = frozenset(" ".join((_RUSSIAN, _PERSIAN, _ENGLISH)).split())
 """In lower case, Persian letters. Evidence for a header where all cells are text: weaker than a difference in kind."""

@@ -1,4 +1,4 @@
-"""A row of a grid of cell texts: what the readers of Word, Excel and CSV give to the search for tables."""
+"""A row of a grid of cell texts, and a table that was found in such rows. Shared by Word, Excel and CSV."""
 
 from __future__ import annotations
 
@@ -50,3 +50,48 @@ class Row(msgspec.Struct, frozen=True):
     def filled(self) -> tuple[int, ...]:
         """The columns with a text."""
         return tuple(column for column, text in enumerate(self.cells) if text)
+
+    def own(self) -> list[str]:
+        """Its texts without those that only repeat a value from above."""
+        return [text for column, text in enumerate(self.cells) if text and column not in self.inherited]
+
+
+class TableReading(msgspec.Struct, frozen=True):
+    """How a grid was read, from the top.
+
+    `titles` are lines above the header, `facts` rows of several cells there. `names` has for each column the texts of
+    its header, top down (empty for a column without a name), and is empty where no header was found; `header_rows` are
+    the rows that it was made from, `repeated` those in which it was printed again. `body` has the rows below, of
+    which those at `groups` name the rows below them; `notes` stand under the table and under no header. In a table of
+    `pairs` each name stands left of its value.
+    """
+
+    titles: tuple[Row, ...] = ()
+    facts: tuple[Row, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    header_rows: tuple[Row, ...] = ()
+    body: tuple[Row, ...] = ()
+    groups: frozenset[int] = frozenset()
+    repeated: tuple[Row, ...] = ()
+    notes: tuple[Row, ...] = ()
+    pairs: bool = False
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """One text a column: `group / name` where several rows make the header."""
+        return tuple(" / ".join(texts) for texts in self.names)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of data."""
+        return tuple(row for number, row in enumerate(self.body) if number not in self.groups)
+
+    def first_place(self) -> int:
+        """Where it begins in the source."""
+        parts = (self.titles, self.facts, self.header_rows, self.body, self.notes)
+        return min(row.place for rows in parts for row in rows[:1])
+
+
+def one_line(text: str) -> str:
+    """The text with each white space as one blank."""
+    return " ".join(text.split())

@@ -1,203 +1,87 @@
-"""A grid of cell texts to header, title rows and data rows, and those to units. Shared by docx, xlsx and csv."""
+"""A grid of cell texts to tables: titles, header, groups, data and notes. Shared by docx, xlsx and csv.
+
+Everything here looks at a bounded number of rows for each place at which a table might begin, so that the whole is
+linear in the number of rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Sequence
 
-import msgspec
+from ragpress.readers.headers import SAMPLE, SEARCHED, HeaderRows, find_header, header_texts, is_card, usual_width
+from ragpress.readers.kinds import is_name, is_period, kind
+from ragpress.readers.rows import Row, TableReading, one_line
 
-from ragpress.readers.headers import SAMPLE, HeaderRows, find_header, is_name, join_header, kind
-from ragpress.readers.rows import Row
-from ragpress.records import Locator, Unit
+__all__ = ["Row", "TableReading", "is_title", "one_line", "read_table", "read_tables"]
 
-__all__ = [
-    "TITLE_LIMIT",
-    "Row",
-    "Table",
-    "deeper",
-    "is_title",
-    "one_line",
-    "read_table",
-    "row_text",
-    "split_stacked",
-    "table_units",
-]
+NOTE = 60
+"""A lone text below a table is a note where it is longer; a shorter one may be the name of a row without values."""
+COMPARED = 50
+"""Rows looked at to tell what the columns of a table hold."""
+LABEL = 160
+"""A longer text names no group of rows."""
 
-TITLE_LIMIT = 160
-"""A longer line above a table is a paragraph of its own: it would cost every row's chunk its room."""
-
-
-class Table(msgspec.Struct, frozen=True):
-    """What was found in a grid.
-
-    `titles` are lines above the header, `above` other rows there. `header` has one text a column (`""` for a blank
-    one) and is empty where no header is provable; `header_rows` are the rows it was made from. `rows` are the data.
-    """
-
-    titles: tuple[Row, ...]
-    above: tuple[Row, ...]
-    header: tuple[str, ...]
-    header_rows: tuple[Row, ...]
-    rows: tuple[Row, ...]
+_NOTE = re.compile(
+    r"\W{0,2}(?:sources?|notes?|footnotes?|remarks?|see|примечани[ея]|источники?|сноск[аи]|справочно|прим\.|"
+    r"منبع|منابع|مأخذ|ماخذ|یادداشت|توضیح|توضیحات|نکته)\b|[*†‡¹²³⁴⁵]|\\?\d{1,2}[).]? \D",
+    re.IGNORECASE,
+)
 
 
-def read_table(grid: Sequence[Row], header_rows: int | None = None) -> Table:
-    """Finds titles, header and data rows.
+def read_tables(grid: Sequence[Row]) -> list[TableReading]:
+    """The tables of a grid, one below another: a new one begins where a header is found anew, or where the rows behind
+    a blank one hold other kinds of values than the table above."""
+    rows = _told(grid)
+    tables = []
+    start = 0
+    while start < len(rows):
+        end = _end(rows, start)
+        if start and _is_signature(rows[start:end]):
+            tables.append(TableReading(body=tuple(rows[start:end]), pairs=True))
+        else:
+            tables.append(read_table(rows[start:end]))
+        start = end
+    return tables
+
+
+def read_table(grid: Sequence[Row], header_rows: int | None = None) -> TableReading:
+    """Reads one table.
 
     `header_rows` says how many rows from the first one are the header where the source itself says so (a header row
     repeated on every page, an Excel table); None looks for a provable one. Rows that hold nothing, or only what they
     inherit from a merge above, are dropped.
     """
-    rows = [row for row in grid if (_own_texts(row) if row.inherited else any(row.cells))]
+    rows = _told(grid)
     found = HeaderRows(0, min(header_rows, len(rows))) if header_rows is not None else find_header(rows)
     if found is None:
-        start = _leading_titles(rows)
-        return Table(tuple(rows[:start]), (), (), (), tuple(rows[start:]))
-    before, head = rows[: found.start], rows[found.start : found.start + found.depth]
-    header = join_header(head)
-    titles = tuple(row for row in before if is_title(row))
-    above = tuple(row for row in before if not is_title(row))
-    data = (row for row in rows[found.start + found.depth :] if not _repeats(row, header))
-    return Table(titles, above, header, tuple(head), tuple(data))
-
-
-def split_stacked(grid: Sequence[Row]) -> list[list[Row]]:
-    """Parts of a grid in which another table begins without a blank row: a title, and under it a header of its own."""
-    parts: list[list[Row]] = [[]]
-    header: tuple[str, ...] = ()
-    for number, row in enumerate(grid):
-        if len(parts[-1]) > 1 and is_title(row) and number + 1 < len(grid):
-            header = header or read_table(parts[-1][:SAMPLE]).header
-            if header and _heads_anew(grid[number + 1 : number + SAMPLE], header):
-                parts.append([])
-                header = ()
-        parts[-1].append(row)
-    return parts
-
-
-def _heads_anew(rows: Sequence[Row], header: Sequence[str]) -> bool:
-    """Whether the first row is a header: the one above again, or a proven one that mostly has names of columns."""
-    names = [one_line(name) for name in rows[0].cells if name]
-    if _repeats(rows[0], header):
-        return True
-    known = sum(name in header or is_name(name) for name in names)
-    if len(names) < 2 or known * 2 < len(names) or any(kind(name) == "figure" for name in names):
-        return False
-    found = find_header(rows)
-    return found is not None and found.start == 0
-
-
-def row_text(header: Sequence[str], cells: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-    """`header: value`, one line a cell, empty cells left out, values alone where the header has no text.
-
-    The second value holds the offsets at which the second and each later cell begins.
-    """
-    parts = []
-    for column, text in enumerate(cells):
-        name = header[column] if column < len(header) else ""
-        if text:
-            parts.append(f"{name}: {text}" if name else text)
-    breaks = []
-    offset = 0
-    for part in parts[:-1]:
-        offset += len(part) + 1
-        breaks.append(offset)
-    return "\n".join(parts), tuple(breaks)
-
-
-def table_units(
-    table: Table,
-    *,
-    locate: Callable[[Row], Locator],
-    section: str = "",
-    section_number: int = 0,
-    headings: tuple[str, ...] = (),
-    breadcrumb: str = "",
-) -> tuple[Unit, ...]:
-    """The units of a table in reading order.
-
-    Titles become headings below `headings` and lines below `breadcrumb`; a title too long for that is a paragraph. A
-    line across the whole table inside the data is a heading for the rows below it and opens a section: the last
-    unit's `section_number` tells the caller where to go on. A table without data rows gives paragraphs of its words,
-    and the names of columns without values are a row of their own.
-    """
-    units: list[Unit] = []
-
-    def put(kind: str, text: str, row: Row, breaks: tuple[int, ...] = ()) -> None:
-        units.append(
-            Unit(
-                kind="table_row" if kind == "table_row" else "paragraph",
-                text=text,
-                locator=locate(row),
-                section=section,
-                section_number=section_number,
-                headings=path,
-                breadcrumb=trail,
-                breaks=breaks,
-            )
+        start = 0 if is_card(rows) else _leading_titles(rows)
+        body, notes = _split_notes(rows[start:])
+        return TableReading(
+            titles=tuple(rows[:start]),
+            body=tuple(body),
+            groups=_groups(body),
+            notes=tuple(notes),
+            pairs=is_card(body),
         )
-
-    path, trail = headings, breadcrumb
-    if not table.rows:
-        for row in (*table.titles, *table.above, *table.header_rows):
-            put("paragraph", "\n".join(_own_texts(row)), row)
-        return tuple(units)
-    for row in table.titles:
-        text = one_line(" ".join(_own_texts(row)))
-        if len(text) <= TITLE_LIMIT and sum(map(len, path[len(headings) :])) + len(text) <= 2 * TITLE_LIMIT:
-            if path == headings and path[-1:] == (text,):
-                continue  # the sheet's own name, printed above its table
-            path, trail = (*path, text), deeper(trail, text)
-        else:
-            put("paragraph", text, row)
-    base = path, trail
-    for row in table.above:
-        put("table_row", *_place(row, ()))
-    unused = _unused(table)
-    if unused:
-        put("table_row", "\n".join(unused), table.rows[0])
-    last = len(table.rows) - 1
-    width = max(len(row.cells) for row in (*table.header_rows, *table.rows))
-    for number, row in enumerate(table.rows):
-        if number < last and _is_band(row, width) and not _is_band(table.rows[number + 1], width):
-            text = one_line(" ".join(_own_texts(row)))
-            path, trail = (*base[0], text), deeper(base[1], text)
-            section_number += 1
-        else:
-            put("table_row", *_place(row, table.header))
-    return tuple(units)
-
-
-def deeper(breadcrumb: str, text: str) -> str:
-    """The breadcrumb with one more line, a level below its last one (`##` where it is empty)."""
-    if not breadcrumb:
-        return f"## {text}"
-    last = breadcrumb.rsplit("\n", 1)[-1]
-    level = min(len(last) - len(last.lstrip("#")) + 1, 6)
-    return f"{breadcrumb}\n{'#' * level} {text}"
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _place(row: Row, header: Sequence[str]) -> tuple[str, Row, tuple[int, ...]]:
-    text, breaks = row_text(header, row.cells)
-    return text, row, breaks
-
-
-def _unused(table: Table) -> list[str]:
-    """The names of columns in which no row has a value: without rows to stand in, they would be lost."""
-    used: set[int] = set()
-    for row in table.rows:
-        if len(used) == len(table.header):
-            break
-        used.update(row.filled())
-    return [name for column, name in enumerate(table.header) if name and column not in used]
-
-
-def _own_texts(row: Row) -> list[str]:
-    return [text for column, text in enumerate(row.cells) if text and column not in row.inherited]
+    before, head = rows[: found.start], rows[found.start : found.start + found.depth]
+    names = header_texts(head)
+    below = rows[found.start + found.depth :]
+    again = [row for row in below if _repeats(row, head)]
+    body, notes = _split_notes([row for row in below if not _repeats(row, head)] if again else below)
+    if body and _numbers_columns(body[0]):  # `1 | 2 | 3` below the names of a form
+        again, body = [body[0], *again], body[1:]
+    return TableReading(
+        titles=tuple(row for row in before if is_title(row)),
+        facts=tuple(row for row in before if not is_title(row)),
+        names=names,
+        header_rows=tuple(head),
+        body=tuple(body),
+        groups=_groups(body),
+        repeated=tuple(again),
+        notes=tuple(notes),
+    )
 
 
 def is_title(row: Row) -> bool:
@@ -206,17 +90,9 @@ def is_title(row: Row) -> bool:
     return len(filled) == 1 and kind(row.cells[filled[0]]) == "text"
 
 
-def _is_band(row: Row, width: int) -> bool:
-    """A line merged across the table, or a lone strong one in its first column, that names the rows below it."""
-    filled = row.filled()
-    if len(filled) != 1 or width < 2 or filled[0] in row.inherited or len(row.cells[filled[0]]) > TITLE_LIMIT:
-        return False
-    return row.span(filled[0]) >= width or (row.strong and filled[0] == 0)
-
-
-def _repeats(row: Row, header: Sequence[str]) -> bool:
-    """A header row printed again, as on every page of an export."""
-    return len(row.filled()) > 1 and tuple(map(one_line, row.cells)) == tuple(header)
+def _told(grid: Sequence[Row]) -> list[Row]:
+    """The rows that say something of their own. What is dropped leaves no gap."""
+    return [row for row in grid if (row.own() if row.inherited else any(row.cells))]
 
 
 def _leading_titles(rows: Sequence[Row]) -> int:
@@ -226,3 +102,166 @@ def _leading_titles(rows: Sequence[Row]) -> int:
     while width > 1 and start < len(rows) and is_title(rows[start]):
         start += 1
     return start if start < len(rows) and len(rows[start].filled()) > 1 else 0
+
+
+def _repeats(row: Row, head: Sequence[Row]) -> bool:
+    """A row of the header printed again, as on every page of an export."""
+    return len(row.filled()) > 1 and any(row.cells == each.cells for each in head)
+
+
+def _numbers_columns(row: Row) -> bool:
+    """`1 | 2 | 3`, the numbers of the columns."""
+    filled = row.filled()
+    return len(filled) > 2 and [row.cells[column] for column in filled] == [str(n + 1) for n in range(len(filled))]
+
+
+def _is_signature(rows: Sequence[Row]) -> bool:
+    """One row below a table, of an office and a person: `Ответственный | Иванова А. А.`."""
+    if len(rows) != 1 or rows[0].filled() != (0, 1):
+        return False
+    name, value = rows[0].cells[:2]
+    return (name.endswith(":") or is_name(name)) and not is_name(value)
+
+
+# -- where a table ends ------------------------------------------------------------------------------------------------
+
+
+def _end(rows: Sequence[Row], start: int) -> int:
+    """The index behind the last row of the table that begins at `start`."""
+    sample = rows[start : start + SEARCHED + SAMPLE]
+    found = find_header(sample)
+    if found is not None and found.start:
+        above = _own_table(sample[: found.start])
+        if above:
+            return start + above
+    head = sample[found.start : found.start + found.depth] if found is not None else []
+    first = start + found.start + found.depth if found is not None else start + _leading_titles(sample)
+    holds = _holds(rows[first : first + COMPARED]) if first < len(rows) else {}
+    for index in range(first + 1, len(rows)):
+        behind_gap = rows[index].gap > 0
+        lone = len(rows[index].filled()) == 1
+        if not behind_gap and not (lone and len(rows[index - 1].filled()) > 1):
+            continue
+        if _begins_anew(rows, index, head, holds) or (behind_gap and not _fits(rows, index, head, holds)):
+            return index
+    return len(rows)
+
+
+def _own_table(rows: Sequence[Row]) -> int:
+    """How many of the rows above a header are a table with a header of its own, which a blank row ends; else 0."""
+    for end in range(2, len(rows) + 1):
+        if end == len(rows) or rows[end].gap:
+            block = rows[:end]
+            if len(block[-1].filled()) > 1 and (found := find_header(block)) is not None:
+                rest = rows[end:]
+                return end if found.start < end - 1 and (not rest or is_title(rest[-1])) else 0
+    return 0
+
+
+def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:
+    """Whether a header of its own stands at `index`, or right below titles that do."""
+    named = next((at for at in range(index, min(index + 6, len(rows))) if len(rows[at].filled()) > 1), None)
+    if named is None or named + 1 >= len(rows):
+        return False
+    cells = [rows[named].cells[column] for column in rows[named].filled()]
+    if any(kind(text) != "text" and not is_period(text) for text in cells):
+        return False
+    if head and any(rows[named].cells == row.cells for row in head):
+        return named > index  # printed again it goes on with the table; below a title it begins another one
+    found = find_header(rows[index : index + COMPARED])
+    if found is None or index + found.start > named:
+        return False
+    if not head:
+        return True
+    texts = header_texts(rows[index + found.start : index + found.start + found.depth])
+    columns = [column for column, names in enumerate(texts) if names]
+    if rows[index].gap and any(holds.get(column, "figure") != "text" for column in columns if column > 0):
+        return True
+    return sum(is_name(" ".join(texts[column])) for column in columns) * 2 >= len(columns)
+
+
+def _fits(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:
+    """Whether the rows behind a blank one hold the same kinds of values in the same columns as those above."""
+    end = index + 1
+    while end < len(rows) and end < index + COMPARED and not rows[end].gap:
+        end += 1
+    block = [row for row in rows[index:end] if len(row.filled()) > 1]
+    if not block or not head:
+        return True
+    kinds = _holds(block)
+    shared = [column for column in kinds if column in holds]
+    unlike = sum(kinds[column] != holds[column] for column in shared if column > 0)
+    return unlike * 2 <= len([column for column in shared if column > 0])
+
+
+def _holds(rows: Sequence[Row]) -> dict[int, str]:
+    """What each column mostly holds: `text`, or `figure` where it is figures or codes."""
+    found: dict[int, Counter[str]] = {}
+    for row in rows:
+        for column in row.filled() if len(row.filled()) > 1 else ():
+            found.setdefault(column, Counter())["text" if kind(row.cells[column]) == "text" else "figure"] += 1
+    return {column: counts.most_common(1)[0][0] for column, counts in found.items()}
+
+
+# -- groups and notes --------------------------------------------------------------------------------------------------
+
+
+def _split_notes(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows without the notes at their end: lone texts behind a blank row, long ones, or such as call themselves
+    so. A list of one column has none."""
+    start = len(rows)
+    while start > 0 and _may_be_note(rows[start - 1]):
+        start -= 1
+    if not any(len(row.filled()) > 1 for row in rows[:start]):
+        return list(rows), []
+    width = usual_width(rows)
+    while start < len(rows) and not _is_note(rows[start], width):
+        start += 1
+    return list(rows[:start]), list(rows[start:])
+
+
+def _may_be_note(row: Row) -> bool:
+    filled = row.filled()
+    if len(filled) == 1:
+        return True
+    texts = [row.cells[column] for column in filled]
+    return (
+        filled[0] == 0 and bool(_NOTE.match(texts[0])) and len(texts[0]) > 5 and all(kind(t) == "text" for t in texts)
+    )
+
+
+def _is_note(row: Row, width: int) -> bool:
+    column = row.filled()[0]
+    text = row.cells[column]
+    if len(row.filled()) > 1:
+        return True
+    return kind(text) == "text" and (
+        row.gap > 0 or len(text) > NOTE or row.span(column) >= max(width, 2) or bool(_NOTE.match(text))
+    )
+
+
+def _groups(body: Sequence[Row]) -> frozenset[int]:
+    """The indices of rows that name the rows below them: one label in the first column or across the table.
+
+    In a narrow table, and where such rows are many, the label has to be set off: merged, strong, behind a blank row,
+    in capitals or with a colon.
+    """
+    width = usual_width(body)
+    alone = [number for number, row in enumerate(body) if len(row.filled()) == 1]
+    if not alone or width < 2 or len(alone) * 2 > len(body):
+        return frozenset()
+    strong = sum(row.strong for row in body) * 2 <= len(body)
+    plain = width > 2 and len(alone) * 3 <= len(body)
+    found: set[int] = set()
+    for number in reversed(alone):
+        row = body[number]
+        column = row.filled()[0]
+        text = row.cells[column]
+        heads = number + 1 < len(body) and (len(body[number + 1].filled()) > 1 or number + 1 in found)
+        across = row.span(column) >= width
+        if not heads or column in row.inherited or len(text) > LABEL or (kind(text) != "text" and not across):
+            continue
+        marked = across or (row.strong and strong) or row.gap > 0 or text.endswith(":") or text.isupper()
+        if column == 0 and (marked or plain):
+            found.add(number)
+    return frozenset(found)

@@ -17,7 +17,8 @@ from ragpress.config import Config
 from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
 from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
 from ragpress.readers.rows import Row
-from ragpress.readers.tables import deeper, read_table, table_units
+from ragpress.readers.table_units import deeper, table_units
+from ragpress.readers.tables import read_table
 from ragpress.records import Locator, Unit, UnitKind
 from ragpress.text import normalize
 from ragpress.text.questions import pair_columns

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.ooxml.package import Package, open_package
-from ragpress.readers.tables import Row, Table, one_line, table_units
+from ragpress.readers.rows import TableReading, one_line
+from ragpress.readers.table_units import table_units
 from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
@@ -42,7 +43,7 @@ class _Region(NamedTuple):
     """A table or a floating text with the row that it begins in."""
 
     row: int
-    content: Table | Floating
+    content: TableReading | Floating
 
 
 class _Reader:
@@ -115,7 +116,7 @@ class _Reader:
         content = read_sheet(self.package, sheet.part, book)
         proven = self._tables(sheet, content)
         seen = see(content)
-        regions = [_Region(_first_row(table), table) for table in find_tables(seen.rows, proven)]
+        regions = [_Region(table.first_place(), table) for table in find_tables(seen.rows, proven)]
         regions += [_Region(floating.row, floating) for floating in self._floating(sheet.part)]
         regions.sort(key=lambda region: region.row)  # stable: side by side stays in order
         for region in regions:
@@ -130,7 +131,7 @@ class _Reader:
         name = normalize(one_line(sheet.name))
         breadcrumb = "" if is_default_name(name) else f"## {name}"
         self.sections += 1
-        if isinstance(region.content, Table):
+        if isinstance(region.content, TableReading):
             units = table_units(
                 region.content,
                 locate=lambda row: Locator("R", row.place, row.place, name),
@@ -230,11 +231,6 @@ class _Reader:
 def is_default_name(name: str) -> bool:
     """Whether a sheet's name is the one that the program gave it, such as `Лист1`."""
     return bool(_DEFAULT_NAME.fullmatch(name.rstrip("0123456789۰۱۲۳۴۵۶۷۸۹ _()").strip()))
-
-
-def _first_row(table: Table) -> int:
-    rows: tuple[Row, ...] = (*table.titles, *table.above, *table.header_rows, *table.rows)
-    return min(row.place for row in rows)
 
 
 __all__ = ["is_default_name", "read_xlsx"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import repeat
 
 import msgspec
 
-from ragpress.readers.headers import find_header, join_header, kind
-from ragpress.readers.tables import Row, split_stacked
+from ragpress.readers.headers import find_header, join_header
+from ragpress.readers.kinds import is_period, kind
+from ragpress.readers.rows import Row
 from ragpress.readers.xlsx.grid import SeenRow
 
 MAX_GRID = 1 << 24
 """Cells, blank ones included, up to which rows are laid out under their columns; no table that people read has more."""
+HEADING = 3
+"""Rows that a block of names, apart from its table, may have."""
 SIDE_BY_SIDE = 8
 """With more blank columns than this they are the rhythm of one table."""
 
@@ -30,20 +33,18 @@ class Proven(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Region:
-    """A block of cells without a blank row or column through it. `ys` are its rows' places among the visible ones."""
+    """A block of cells without a blank row or column through it. `ys` are its rows' places among the visible ones.
+
+    `header_rows` is known where the file, or a table beside it, says how many rows head it. `block` is the number of
+    the run of rows that it stands in.
+    """
 
     left: int
     right: int
     rows: list[Row]
     ys: tuple[int, int]
     header_rows: int | None = None
-    titles: list[Row] = field(default_factory=list)
-    headed: bool = False
-
-    @property
-    def order(self) -> tuple[int, int]:
-        first = self.titles[0] if self.titles else self.rows[0]
-        return first.place, self.left
+    block: int = -1
 
     def overlaps(self, other: Region) -> bool:
         return self.left <= other.right and other.left <= self.right
@@ -60,19 +61,34 @@ def find_regions(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list
         region, left_over = _cut(left_over, area)
         if region is not None:
             regions.append(region)
-    for block in _blocks(left_over):
-        places = {row.number: row.y for row in block}
-        regions.extend(part for region in _side_by_side(block) for part in _unstacked(region, places))
+    blocks = list(_blocks(left_over))
+    for number, (block, taken) in enumerate(zip(blocks, _contexts(blocks), strict=True)):
+        for region in _side_by_side(block, taken):
+            region.block = number
+            regions.append(region)
     regions.sort(key=lambda region: (region.ys[0], region.left))
     return regions
 
 
-def _unstacked(region: Region, places: dict[int, int]) -> list[Region]:
-    """A region, or several where tables follow each other without a blank row."""
-    parts = split_stacked(region.rows) if region.header_rows is None else [region.rows]
-    if len(parts) == 1:
-        return [region]
-    return [Region(region.left, region.right, part, (places[part[0].place], places[part[-1].place])) for part in parts]
+def _contexts(blocks: Sequence[Sequence[SeenRow]]) -> list[set[int]]:
+    """For each block the columns that cells stand in, there or in the rows that it belongs to.
+
+    Rows of a header with blank rows between fill few columns: what stands below tells which columns are one table. So
+    does what stands above a line or two, such as totals.
+    """
+    own = [_taken([row for row in block if len(row.texts) > 1] or block) for block in blocks]
+    found = [set(taken) for taken in own]
+    for number in range(len(blocks) - 2, -1, -1):
+        if len(blocks[number]) <= HEADING and _are_names(blocks[number]):
+            found[number] |= found[number + 1]
+    for number in range(1, len(blocks)):
+        if len(blocks[number]) < HEADING and len(blocks[number - 1]) > HEADING:
+            found[number] |= own[number - 1]
+    return found
+
+
+def _are_names(block: Sequence[SeenRow]) -> bool:
+    return all(kind(text) == "text" or is_period(text) for row in block for text in row.texts.values())
 
 
 def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow]]:
@@ -92,7 +108,6 @@ def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow
     region = _region(inside, area.left, area.right)
     visible_head = sum(row.number < area.top + area.header_rows for row in inside)
     region.header_rows = visible_head
-    region.headed = visible_head > 0
     return region, outside
 
 
@@ -108,9 +123,8 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
         yield block
 
 
-def _side_by_side(block: Sequence[SeenRow]) -> list[Region]:
+def _side_by_side(block: Sequence[SeenRow], taken: set[int]) -> list[Region]:
     """The regions of a block: apart where two columns are blank, or one between what looks like two tables."""
-    taken = _taken([row for row in block if len(row.texts) > 1] or block)
     spans: list[tuple[int, int]] = []
     for x in sorted(taken):
         if spans and x <= spans[-1][1] + 1:
@@ -148,7 +162,7 @@ def _head_alike(regions: Sequence[Region]) -> None:
         if len(region.rows) > 1 and region.rows[0].place in heads and find_header(region.rows) is None:
             first = region.rows[0]
             if all(text and kind(text) == "text" for text in first.cells) and len(first.cells) > 1:
-                region.header_rows, region.headed = 1, True
+                region.header_rows = 1
 
 
 def _taken(rows: Sequence[SeenRow]) -> set[int]:
@@ -211,13 +225,16 @@ def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
     ys = part[0].y, part[-1].y
     if sum(max(row.texts) - left + 1 for row in part) > MAX_GRID:
         return Region(left, right, [Row(row.number, tuple(row.texts.values())) for row in part], ys, 0)
-    rows = [_row(row, left, row.evidence.filled if by_fill else row.evidence.bold) for row in part]
+    rows = []
+    for number, row in enumerate(part):
+        gap = row.y - part[number - 1].y - 1 if number else 0
+        rows.append(_row(row, left, row.evidence.filled if by_fill else row.evidence.bold, gap))
     return Region(left, right, rows, ys)
 
 
-def _row(row: SeenRow, left: int, strong: bool) -> Row:
+def _row(row: SeenRow, left: int, strong: bool, gap: int = 0) -> Row:
     right = max(row.texts)  # blank cells behind it would cost the memory of the widest row in each
     cells = tuple(map(row.texts.get, range(left, right + 1), repeat("")))
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()
     inherited = tuple(x - left for x in row.inherited if x in row.texts)
-    return Row(row.number, cells, spans, inherited, strong, evidence=row.evidence)
+    return Row(row.number, cells, spans, inherited, strong, gap=gap, evidence=row.evidence)

@@ -1,0 +1,258 @@
+"""A header above values: where the values begin, and how far up the header reaches from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ragpress.readers.headers.texts import reaches
+from ragpress.readers.headers.view import PREFACE, SEARCHED, View
+from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
+from ragpress.readers.rows import Row
+
+GAP = 8
+"""Blank rows that may stand between a header and its data; between two rows of a header half as many."""
+STUB = 40
+"""A longer text alone in its row is a title, not the name of the first column."""
+
+
+def body_start(view: View) -> int | None:
+    """The first row of values; rows of facts above a fuller row of names are passed over.
+
+    `Период | 01.04.2024` above `Дата | Контрагент | Приход` is none.
+    """
+    index = 0
+    while index < min(SEARCHED, len(view.rows)):
+        if view.is_body(index) and not _name_columns(view, index):
+            names = _fuller_names(view, index)
+            if names is None:
+                return index
+            index = names
+        index += 1
+    return None
+
+
+def _fuller_names(view: View, index: int) -> int | None:
+    """A row of names soon below that fills more columns than all values above it."""
+    most = 0
+    for number in range(index, min(index + PREFACE, len(view.rows) - 1)):
+        said = view.said(number)
+        filled = len(view.filled[number])
+        if view.is_body(number):
+            most = max(most, filled)
+        elif filled > most and filled * 5 >= view.width * 3 and not said.values and said.names + said.periods > 1:
+            following = next((at for at in range(number + 1, len(view.rows)) if len(view.filled[at]) > 1), None)
+            if following is not None and view.is_body(following) and len(view.filled[following]) > most:
+                return number
+    return None
+
+
+def _name_columns(view: View, index: int) -> bool:
+    """Whether the figures of a row name the columns, as spans and sizes do: rising, under a blank corner or in steps.
+
+    `      | 1.0 | 1.5 | 2.0` above `Beam A | 500 | 400 | 300`.
+    """
+    row, filled = view.rows[index], view.filled[index]
+    figures = [_number(row.cells[column]) for column in filled if column > 0]
+    if len(figures) < 3 or None in figures:
+        return False
+    steps = [round(after - before, 6) for before, after in pairwise(figure for figure in figures if figure is not None)]
+    if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        return False
+    below = [number for number in range(index + 1, min(index + 10, len(view.rows))) if len(view.filled[number]) > 1]
+    if filled[0] > 0:
+        return bool(below) and all(view.filled[number][0] == 0 for number in below)
+    even = len(figures) > 3 and len(set(steps)) == 1
+    rising = [number for number in below if _rises_evenly(view, number)]
+    return even and len(below) > 1 and not rising and is_name(row.cells[0]) and kind(row.cells[0]) == "text"
+
+
+def _rises_evenly(view: View, index: int) -> bool:
+    figures = [_number(view.rows[index].cells[column]) for column in view.filled[index] if column > 0]
+    steps = {round(after - before, 6) for before, after in pairwise(each for each in figures if each is not None)}
+    return len(steps) == 1 and 0 not in steps
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", ".").replace(" ", ""))
+    except ValueError:
+        return None
+
+
+def header_above(view: View, body: int) -> tuple[int, int]:
+    """The first header row above `body` and the row behind the last one; equal where there is none."""
+    start = end = body
+    labels = 0  # lone texts in the first column right above the data: group labels, or the first column's name
+    while start > 0:
+        index = start - 1
+        gap = view.rows[start].gap
+        if gap > (GAP if start == body else GAP // 2):
+            break
+        if start == end and _is_alone(view, index):
+            labels, start, end = labels + 1, index, index
+            continue
+        if start == end and not _begins(view, index):
+            if not _is_plain_data(view, index):
+                break
+            labels, start, end = 0, index, index
+            continue
+        if start < end and not _is_upper(view, index, end):
+            break
+        start = index
+    if start == end:
+        return body, body
+    start, end = _without_data(view, start, end)
+    if start < end and labels and end + labels <= body and not _is_stub_named(view, start, end):
+        text = view.rows[end].cells[view.filled[end][0]]
+        if len(text) <= STUB and (is_name(text) or _gap_below(view, end) > view.rows[end].gap):
+            end += 1
+    return start, end
+
+
+def _gap_below(view: View, index: int) -> int:
+    return view.rows[index + 1].gap if index + 1 < len(view.rows) else 0
+
+
+def _is_alone(view: View, index: int) -> bool:
+    return len(view.filled[index]) == 1 and view.filled[index][0] == 0
+
+
+def _is_stub_named(view: View, start: int, end: int) -> bool:
+    return any(0 in view.filled[number] for number in range(start, end))
+
+
+def _begins(view: View, index: int) -> bool:
+    """Whether a row may be the last one of a header: it names columns of values, and holds none."""
+    said = view.said(index)
+    if said.values and not _name_columns(view, index):
+        return False
+    first = int(0 in view.values and view.filled[index][0] == 0 and len(view.values) > 1)  # a label, or its name
+    if said.names + said.periods > first or _name_columns(view, index):
+        return True
+    return any(column not in view.values for column in view.filled[index]) and _is_partial(view, index)
+
+
+def _is_partial(view: View, index: int) -> bool:
+    """A row of words beside the columns of values, that the row of names above it leaves to it.
+
+    `Total | 1994-` below `Inquiries |       | Period`.
+    """
+    named: set[int] = set()
+    for number in range(index - 1, max(index - 4, -1), -1):
+        said = view.said(number)
+        if len(view.filled[number]) > 1 and (said.values or not said.names + said.periods):
+            break
+        named.update(view.filled[number] if len(view.filled[number]) > 1 else ())
+    return bool(named) and named.isdisjoint(view.filled[index])
+
+
+def _is_plain_data(view: View, index: int) -> bool:
+    """A row without a value in the columns of values, such as a name whose price is not known yet."""
+    return len(view.filled[index]) > 1 and not view.said(index).values
+
+
+def _is_upper(view: View, index: int, end: int) -> bool:
+    """Whether a row above header rows is one as well: it names groups of their columns, or columns that they leave."""
+    row, filled = view.rows[index], view.filled[index]
+    said = view.said(index)
+    if not filled or said.values * 3 > said.names + said.periods or not are_short(view.rows[index : index + 1]):
+        return False
+    below = {column for number in range(index + 1, end) for column in view.filled[number]}
+    reach = reaches(row, filled, below, max(below) + 1)
+    merged = [column for column in filled if row.span(column) > 1]
+    if len(filled) == 1:
+        return _is_lone_upper(view, index, end, below)
+    if sum(kind(row.cells[column]) == "figure" and not is_period(row.cells[column]) for column in filled) * 4 > len(
+        filled
+    ):
+        return False
+    last = len(filled) - 1
+    if row.cells[filled[last]].endswith(":") or (row.cells[filled[0]].endswith(":") and not merged):
+        return False
+    if merged or any(column not in below for column in filled if column > 0):
+        return not _is_facts(view, index, end)
+    if filled[0] == 0 and 0 not in below:
+        return not _is_facts(view, index, end)
+    if filled[0] > 0 and any(width > 1 for width in reach.values()):
+        return True
+    if _goes_on(view, index, end):
+        return True
+    spread = any(second - first > 1 for first, second in pairwise(filled))
+    return spread and view.rows[index + 1].gap == 0 and len(filled) < len(below)
+
+
+def _is_facts(view: View, index: int, end: int) -> bool:
+    """A name and its value above a full row of names: `Владелец | ООО Пример` above `Дата | Приход | Расход`."""
+    filled = view.filled[index]
+    full = any(len(view.filled[number]) >= view.width and 0 in view.filled[number] for number in range(index + 1, end))
+    packed = filled == tuple(range(len(filled)))
+    row = view.rows[index]
+    spans = any(row.span(column) > 1 for column in filled)
+    return full and packed and not spans and len(filled) < view.width
+
+
+def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
+    """A text alone in its row: a group over columns, or the name of the first column between rows of a header."""
+    row, column = view.rows[index], view.filled[index][0]
+    span = row.span(column)
+    text = row.cells[column]
+    if column == 0:
+        if span > 1 or _is_stub_named(view, index + 1, end) or len(text) > STUB:
+            return False
+        above = index - 1
+        return (
+            above >= 0
+            and row.gap <= GAP // 2
+            and len(view.filled[above]) > 0
+            and view.filled[above][0] > 0
+            and not view.said(above).values
+        )
+    last = max(below)
+    if span > 1:
+        return not (span * 2 > last + 1 and column + span - 1 < last)  # centred, it is a title
+    if any(column not in below for column in view.filled[index]):
+        return view.rows[index + 1].gap <= 1
+    gap = view.rows[index + 1].gap
+    names = [number for number in range(index + 1, end) if len(view.filled[number]) > 1]
+    full = any(0 in view.filled[number] and len(view.filled[number]) >= view.width for number in names)
+    return not (full and (gap or len(text) > STUB)) and len(text) <= 2 * STUB
+
+
+def _without_data(view: View, start: int, end: int) -> tuple[int, int]:
+    """Takes rows off the end that name what the rows above them name already: they are data.
+
+    `Шов | бесплатно` below `Услуга | Цена` and above `Пластырь | 20`.
+    """
+    while end - start > 1:
+        lower = set(view.filled[end - 1])
+        above = {column for number in range(start, end - 1) for column in view.filled[number]}
+        if 0 not in lower or not lower <= above or len(lower) * 2 < len(above):
+            break
+        if _goes_on(view, end - 2, end) or not _is_stub_named(view, start, end - 1):
+            break
+        if any(view.filled[number] and len(view.filled[number]) < len(lower) for number in range(end - 2, end - 1)):
+            break
+        end -= 1
+    return start, end
+
+
+def _goes_on(view: View, index: int, end: int) -> bool:
+    """Whether the row below continues the names of this one, as units do: `Price | Weight` above `(USD) | (kg)`."""
+    row, lower = view.rows[index], view.rows[index + 1]
+    shared = [column for column in view.filled[index + 1] if column in view.filled[index]]
+    if index + 1 >= end or not shared:
+        return False
+    going = sum(_continues(row.cells[column], lower.cells[column]) for column in shared)
+    if 0 in shared and not (_continues(row.cells[0], lower.cells[0]) or is_name(lower.cells[0])):
+        return False
+    return going * 2 > len(shared) or (0 not in shared and going * 2 >= len(shared))
+
+
+def _continues(upper: str, lower: str) -> bool:
+    return upper.endswith(("-", ",", "(")) or lower[0].islower() or lower[0] in "(%$€₽,."
+
+
+def are_short(rows: Sequence[Row]) -> bool:
+    texts = [text for row in rows for text in row.cells if text]
+    return sum(len(text) <= CELL_LIMIT for text in texts) * 5 >= len(texts) * 4
