@@ -183,7 +183,14 @@ def test_each_status_is_told_in_words() -> None:
     ):
         assert text in shown
     marked = to_markdown(changes(*sources))
-    for text in ("new, 1 chunk", "removed, 1 chunk", "renamed from old/c", "line 3 is not", "no zip archive", "new [left"):
+    for text in (
+        "new, 1 chunk",
+        "removed, 1 chunk",
+        "renamed from old/c",
+        "line 3 is not",
+        "no zip archive",
+        "new [left",
+    ):
         assert text in marked
     assert printed(changes()) == "no differences"
 

@@ -125,6 +125,20 @@ def test_a_first_row_like_the_others_is_data(lines: tuple[str, ...]) -> None:
     assert len(table.rows) == len(lines)
 
 
+def test_words_that_stand_for_values_are_no_names() -> None:
+    table = read_table(
+        grid(
+            "Событие | Срок | Документ",
+            "перелом | пять дней | снимок",
+            "ожог | пять дней | отчёт",
+            "смерть | 30 дней | акт",
+        )
+    )
+    assert table.header == ("Событие", "Срок", "Документ")
+    prices = read_table(grid("Услуга | Цена", "Шов | бесплатно", "Вывих | бесплатно", "Пластырь | 20", "Бинт | 30"))
+    assert prices.header == ("Услуга", "Цена")
+
+
 def test_a_row_that_stands_out_by_style_heads_the_table() -> None:
     plain = grid("Альфа | Бета", "Париж | Франция", "Рим | Италия")
     strong = [Row(1, plain[0].cells, strong=True), *plain[1:]]

@@ -98,7 +98,9 @@ def header_above(view: View, body: int) -> tuple[int, int]:
             labels, start, end = 0, index, index
             continue
         if start < end and not _is_upper(view, index, end):
-            break
+            if not _is_instead(view, index, start, end):
+                break
+            end = start
         start = index
     if start == end:
         return body, body
@@ -235,6 +237,19 @@ def _without_data(view: View, start: int, end: int) -> tuple[int, int]:
             break
         end -= 1
     return start, end
+
+
+def _is_instead(view: View, index: int, start: int, end: int) -> bool:
+    """Whether a row names all columns that the rows below name, which then are data: words for missing values.
+
+    `Услуга | Цена` above `Шов | бесплатно` and `Вывих | бесплатно`, above `Пластырь | 20`.
+    """
+    below = {column for number in range(start, end) for column in view.filled[number]}
+    if view.said(index).values or not below <= set(view.filled[index]) or view.rows[start].gap or 0 not in below:
+        return False
+    named = [sum(is_name(view.rows[at].cells[column]) for column in below) * 2 >= len(below)
+             for at in (index, start)]  # fmt: skip
+    return named[0] or not named[1]
 
 
 def _goes_on(view: View, index: int, end: int) -> bool:

@@ -43,6 +43,7 @@ class View:
 
     def _find_columns(self) -> None:
         marks: dict[int, Counter[str]] = {}
+        leading: Counter[int] = Counter()  # words above the first value
         for row, filled in zip(self.rows, self.filled, strict=True):
             if len(filled) < 2:
                 continue
@@ -53,9 +54,11 @@ class View:
                     found[mark] += 1
                 elif mark != "t":
                     marks[column] = Counter(mark)
+                else:
+                    leading[column] += 1
         for column, found in marks.items():
             total = found.total()
-            if found["t"] * 5 <= total * 2:
+            if found["t"] * 5 <= total * 2 and (total - found["t"]) * 2 >= leading[column]:
                 self.values[column] = "c" if found["c"] * 2 >= total - found["t"] else "f"
                 if found["p"] * 2 > total:
                     self.periodic.add(column)

@@ -212,9 +212,7 @@ class Package:
         return defaults, overrides
 
 
-def open_package(
-    data: bytes, source: str, kind: Literal["Word", "Excel"], classes: ElementClasses = None
-) -> Package:
+def open_package(data: bytes, source: str, kind: Literal["Word", "Excel"], classes: ElementClasses = None) -> Package:
     """The parts of the file `data`. `kind` is the program that a person would open it with.
 
     `classes` are the element classes that its XML is parsed to; see `parse_xml`.
