@@ -6,6 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from ragpress.errors import BuildError
 from ragpress.records import chunk_id
@@ -161,6 +162,29 @@ def test_thousands_of_edited_chunks_each_find_their_own() -> None:
     assert all(change.kind == "changed" for change in changes)
     became = {change.before.text: change.after.text for change in changes if change.before and change.after}
     assert became == dict(zip(texts, edited, strict=True))
+
+
+def test_a_place_in_a_word_file_is_told_by_its_heading_and_the_paragraph_or_row_below() -> None:
+    before = [
+        block("Введение.", "B1", ()),
+        block("Первый абзац.", "B4-5", ("Клиника", "Приём")),
+        block("Врач: А", "B6", ("Клиника", "Приём"), "table_row"),
+        block("Врач: Б", "B6", ("Клиника", "Приём"), "table_row"),
+        block("Третий абзац о записи.", "B7", ("Клиника", "Приём")),
+    ]
+    after = [replace(chunk, text=f"{chunk.text} Правка.") for chunk in before]
+    assert [change.place for change in compare_chunks(before, after)] == [
+        "paragraph 1",
+        "paragraphs 1–2 of «Приём»",
+        "row 1 of table 1 of «Приём»",
+        "row 2 of table 1 of «Приём»",
+        "paragraph 3 of «Приём»",
+    ]
+    assert [change.place for change in compare_chunks(placed(A), placed(D))] == ["", ""]
+
+
+def block(text: str, locator: str, headings: tuple[str, ...], kind: str = "paragraph") -> GoldenChunk:
+    return GoldenChunk(chunk_id("a.docx", headings, text, 0), kind, "", headings, locator, 9, "", text)
 
 
 # -- sources ---------------------------------------------------------------------------------------------------------

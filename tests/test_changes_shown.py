@@ -195,6 +195,43 @@ def test_each_status_is_told_in_words() -> None:
     assert printed(changes()) == "no differences"
 
 
+def renamed_title() -> SourceChange:
+    texts = [f"Абзац номер {number} о приёме." for number in range(17)]
+    before = [chunk(text, 3 + 2 * at, headings=("Клиника", f"Раздел {at}")) for at, text in enumerate(texts)]
+    after = [chunk(text, 3 + 2 * at, headings=("Поликлиника", f"Раздел {at}")) for at, text in enumerate(texts)]
+    after[4] = chunk(texts[4] + " Вход со двора.", 11, headings=("Поликлиника", "Раздел 4"))
+    return edited("a.md", before, after)
+
+
+def test_a_title_renamed_over_many_chunks_is_told_once_and_an_edit_among_them_by_itself() -> None:
+    shown = printed(changes(renamed_title()))
+    assert shown.count("renamed · ") == 1
+    assert (
+        "  renamed · 16 chunks, L3 to L35, the same text under another heading\n  - Клиника\n  + Поликлиника\n" in shown
+    )
+    assert "{+Вход со двора.+}" in shown
+    assert "… and 16 more" in printed(changes(edited_first(renamed_title())), chunks=1)
+    marked = to_markdown(changes(renamed_title()))
+    marks = '<span dir="auto"><del>Клиника</del> <ins>Поликлиника</ins></span>'
+    assert f"<p><b>renamed</b> · 16 chunks, L3 to L35: {marks}</p>" in marked
+    assert marked.count("<b>renamed</b>") == 1
+    Page(marked)
+
+
+def edited_first(source: SourceChange) -> SourceChange:
+    order = sorted(source.changes, key=lambda change: change.kind != "changed")
+    return SourceChange(source=source.source, status=source.status, changes=tuple(order))
+
+
+def test_a_price_in_groups_of_digits_is_one_word() -> None:
+    before, after = "Приём терапевта: 1 250 рублей", "Приём терапевта: 1 350 рублей"
+    shown = printed(changes(edited("a.md", [chunk(before)], [chunk(after)])))
+    assert "[-1 250-]" in shown
+    assert "{+1 350+}" in shown
+    marked = to_markdown(changes(edited("a.md", [chunk(before)], [chunk(after.replace(" 350", "\u00a0350"))])))
+    assert "<del>1 250</del> <ins>1\u00a0350</ins>" in marked
+
+
 # -- markdown --------------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +341,13 @@ def test_no_changes_are_told_in_a_sentence() -> None:
     assert to_markdown(changes(base="main")).endswith("<p>Nothing: the chunks are those of <code>main</code>.</p>\n")
 
 
+def test_a_source_without_chunks_to_show_is_a_line_and_nothing_that_opens() -> None:
+    marked = to_markdown(changes(SourceChange(source="c", status="renamed", before_source="old/c"), an_edit()))
+    assert "<p><code>c</code>: renamed from old/c</p>\n" in marked
+    assert marked.count("<details>") == 1
+    assert not re.search(r"</summary>\s*</details>", marked)
+
+
 # -- json ------------------------------------------------------------------------------------------------------------
 
 
@@ -323,7 +367,7 @@ def test_json_has_all_of_it_under_fixed_keys() -> None:
         "counts",
     ]
     changed, added = source["changes"]
-    assert list(changed) == ["kind", "aspects", "before", "after", "words", "context_words"]
+    assert list(changed) == ["kind", "aspects", "before", "after", "place", "words", "context_words"]
     assert (changed["kind"], changed["before"]["text"], changed["after"]["locator"]) == ("changed", RUSSIAN[1], "L5")
     assert [run for run in changed["words"] if run["op"] != "same"] == [
         {"op": "removed", "text": "восьми"},

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from ragpress.report.showing import PARTING, parts_of
-from ragpress.review.diff import ChunkChange, Kind, Run, SourceChange, word_runs
-from ragpress.review.diff.showing import describe_minor, facts, one_side, visible_run
+from ragpress.review.diff import ChunkChange, Kind, Renaming, Run, SourceChange, word_runs
+from ragpress.review.diff.showing import describe_minor, facts, headings_of, one_side, span, visible_run
 from ragpress.review.golden import GoldenChunk
 
 WORDS: dict[Kind, str] = {
@@ -59,9 +59,9 @@ class Differences(msgspec.Struct, frozen=True, kw_only=True):
 def differences(change: SourceChange) -> Differences:
     """A source's changes in reading order; of a new source none, since all of it is new."""
     minor = [one for one in change.changes if one.kind == "minor"]
-    shown = [one for one in change.changes if one.kind != "minor"] if change.status != "added" else []
+    shown = change.blocks() if change.status != "added" else ()
     return Differences(
-        shown=tuple(_difference(one) for one in shown),
+        shown=tuple(_renaming(one) if isinstance(one, Renaming) else _difference(one) for one in shown),
         minor=describe_minor(minor) if minor else "",
         minor_ids=tuple(one.after.chunk_id for one in minor if one.after),
     )
@@ -72,6 +72,22 @@ def changed_chunks(change: SourceChange | None) -> dict[str, Kind]:
     if change is None:
         return {}
     return {one.after.chunk_id: one.kind for one in change.changes if one.after and one.kind != "minor"}
+
+
+def _renaming(found: Renaming) -> Difference:
+    first = found.changes[0].shown.chunk_id
+    headings = word_runs(headings_of(found.before), headings_of(found.after))
+    return Difference(
+        kind="renamed",
+        word=WORDS["renamed"],
+        identifier=f"d-{first}",
+        chunk_id=first,
+        headings="",
+        facts=(span(found), "the same text under another heading"),
+        together=False,
+        before=Side(headings=_of(headings, "removed"), context=(), text=()),
+        after=Side(headings=_of(headings, "added"), context=(), text=()),
+    )
 
 
 def _difference(change: ChunkChange) -> Difference:

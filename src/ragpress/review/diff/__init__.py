@@ -3,7 +3,7 @@
 from ragpress.review.diff.compare import Side, compare, compare_chunks
 from ragpress.review.diff.encoding import to_json
 from ragpress.review.diff.markdown import to_markdown
-from ragpress.review.diff.records import KINDS, Aspect, Changes, ChunkChange, Kind, SourceChange, Status
+from ragpress.review.diff.records import KINDS, Aspect, Changes, ChunkChange, Kind, Renaming, SourceChange, Status
 from ragpress.review.diff.showing import describe, describe_all
 from ragpress.review.diff.terminal import Screen, screen_of, to_terminal
 from ragpress.review.diff.words import Run, word_runs
@@ -14,6 +14,7 @@ __all__ = [
     "Changes",
     "ChunkChange",
     "Kind",
+    "Renaming",
     "Run",
     "Screen",
     "Side",

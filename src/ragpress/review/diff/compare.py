@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ragpress.errors import BuildError
 from ragpress.records import Locator
 from ragpress.review.diff.matching import match, out_of_order
+from ragpress.review.diff.places import places_in_words
 from ragpress.review.diff.records import Aspect, Changes, ChunkChange, Kind, SourceChange
 from ragpress.review.golden import GoldenChunk, parse_golden
 
@@ -111,6 +112,7 @@ def compare_chunks(before: Sequence[GoldenChunk], after: Sequence[GoldenChunk]) 
     anchors = [pair for pair in pairs if pair[0] not in moved]
     anchors_old = [old for old, _ in anchors]
     places_old, places_new = _places(before), _places(after)
+    words_old, words_new = places_in_words(before), places_in_words(after)
     found: list[tuple[int, int, ChunkChange]] = []  # its place after, and for a removed one before
     for old, new in pairs:
         one, two = before[old], after[new]
@@ -118,16 +120,18 @@ def compare_chunks(before: Sequence[GoldenChunk], after: Sequence[GoldenChunk]) 
         aspects = _aspects(one, two, places_old[old], places_new[new], order)
         if aspects:
             part = Locator.parse(one.locator).part != Locator.parse(two.locator).part
-            change = ChunkChange(kind=_kind(aspects, order or part), aspects=aspects, before=one, after=two)
+            kind = _kind(aspects, order or part)
+            change = ChunkChange(kind=kind, aspects=aspects, before=one, after=two, place=words_new[new])
             found.append((new, -1, change))
     for number, chunk in enumerate(after):
         if number not in paired_new:
-            found.append((number, -1, ChunkChange(kind="added", after=chunk)))
+            found.append((number, -1, ChunkChange(kind="added", after=chunk, place=words_new[number])))
     for number, chunk in enumerate(before):
         if number not in paired_old:
             behind = bisect_right(anchors_old, number)
             place = anchors[behind - 1][1] if behind else -1
-            found.append((place, number, ChunkChange(kind="removed", before=chunk)))
+            change = ChunkChange(kind="removed", before=chunk, place=words_old[number])
+            found.append((place, number, change))
     return tuple(change for _, _, change in sorted(found, key=lambda item: item[:2]))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ragpress.console import plural
-from ragpress.review.diff.records import KINDS, Changes, ChunkChange, Kind, SourceChange
+from ragpress.review.diff.records import KINDS, Changes, ChunkChange, Kind, Renaming, SourceChange
 from ragpress.review.diff.showing import (
     describe,
     describe_all,
@@ -22,6 +22,7 @@ from ragpress.review.diff.showing import (
     facts,
     headings_of,
     shorten,
+    span,
     visible,
     visible_run,
 )
@@ -58,7 +59,7 @@ def to_markdown(changes: Changes, limit: int = LIMIT) -> str:
     frames: list[tuple[str, str]] = []
     for source in sources:
         opening, closing = _frame(source)
-        cost = len(opening) + len(closing) + 1
+        cost = len(_details(opening, closing or " ")) + 1
         if cost > room:
             break
         room -= cost
@@ -66,11 +67,16 @@ def to_markdown(changes: Changes, limit: int = LIMIT) -> str:
     chosen = _chosen(sources[: len(frames)], room)
     blocks = [top]
     for number, (opening, closing) in enumerate(frames):
-        inner = [text for place, text in sorted(chosen.items()) if place[0] == number]
-        blocks.append(f"{opening}{''.join(inner)}{closing}")
-    chunks = sum(change.kind != "minor" for source in sources for change in source.changes)
-    if chunks > len(chosen) or len(frames) < len(sources):
-        left = [plural(chunks - len(chosen), "chunk", "chunks")] if chunks > len(chosen) else []
+        inner = "".join(text for place, text in sorted(chosen.items()) if place[0] == number)
+        blocks.append(_details(opening, f"{inner}{closing}"))
+    missing = sum(
+        len(block.changes) if isinstance(block, Renaming) else 1
+        for number, source in enumerate(sources)
+        for index, block in enumerate(source.blocks())
+        if (number, index) not in chosen
+    )
+    if missing or len(frames) < len(sources):
+        left = [plural(missing, "chunk", "chunks")] if missing else []
         left += [plural(len(sources) - len(frames), "source", "sources")] if len(frames) < len(sources) else []
         command = f"ragpress diff {changes.base}".strip()
         blocks.append(
@@ -93,16 +99,20 @@ def _weight(change: ChunkChange) -> int:
 
 
 def _chosen(sources: Sequence[SourceChange], room: int) -> dict[_Place, str]:
-    """The most important changes that fit: number of the source and of the change to its block."""
+    """The most important changes that fit: number of the source and of its block to that block's HTML."""
+    blocks = [source.blocks() for source in sources]
     places = [
-        (_RANK[change.kind], -_weight(change), (number, index))
-        for number, source in enumerate(sources)
-        for index, change in enumerate(source.changes)
-        if change.kind != "minor"
+        (
+            *((_RANK["renamed"], 0) if isinstance(block, Renaming) else (_RANK[block.kind], -_weight(block))),
+            (number, index),
+        )
+        for number, found in enumerate(blocks)
+        for index, block in enumerate(found)
     ]
     chosen: dict[_Place, str] = {}
     for _, _, (number, index) in sorted(places):
-        text = _chunk(sources[number].changes[index])
+        block = blocks[number][index]
+        text = _renaming(block) if isinstance(block, Renaming) else _chunk(block)
         if len(text) > room:
             break
         room -= len(text)
@@ -137,9 +147,9 @@ def _row(tag: str, first: str, others: Sequence[object]) -> str:
 
 
 def _frame(source: SourceChange) -> tuple[str, str]:
-    """What comes before and after the chunks of a source."""
+    """The line of a source, and what follows its chunks."""
     summary = _text(shorten(describe(source), _NAME))
-    opening = f"<details><summary><code>{_name(source.source)}</code>: {summary}</summary>\n"
+    opening = f"<code>{_name(source.source)}</code>: {summary}"
     closing = ""
     minor = [change for change in source.changes if change.kind == "minor"]
     if minor:
@@ -149,7 +159,17 @@ def _frame(source: SourceChange) -> tuple[str, str]:
             closing += f'<p dir="auto">▲ <{tag}>{_text(shorten(message, _NAME))}</{tag}></p>\n'
         if len(messages) > _MESSAGES:
             closing += f"<p>▲ and {plural(len(messages) - _MESSAGES, 'more message', 'more messages')}</p>\n"
-    return opening, f"{closing}</details>\n"
+    return opening, closing
+
+
+def _details(summary: str, inner: str) -> str:
+    """What opens at a click, where there is anything in it."""
+    return f"<details><summary>{summary}</summary>\n{inner}</details>\n" if inner else f"<p>{summary}</p>\n"
+
+
+def _renaming(found: Renaming) -> str:
+    marked = _marked(headings_of(found.before), headings_of(found.after))
+    return f'<p><b>renamed</b> · {_text(span(found))}: <span dir="auto">{marked}</span></p>\n'
 
 
 def _chunk(change: ChunkChange) -> str:

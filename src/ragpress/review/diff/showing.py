@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragpress.console import plural
-from ragpress.review.diff.records import KINDS, Aspect, Changes, ChunkChange, Kind, SourceChange
+from ragpress.review.diff.records import KINDS, Aspect, Changes, ChunkChange, Kind, Renaming, SourceChange
 from ragpress.review.diff.words import Op, Run
 
 GAP = "…"
@@ -86,7 +86,7 @@ def facts(change: ChunkChange) -> list[str]:
     """Place and tokens of a change, with both values where they differ and tell something."""
     one, two = change.before, change.after
     now = change.shown
-    found = [f"{now.locator}"]
+    found = [f"{change.place} ({now.locator})" if change.place else now.locator]
     if one is not None and two is not None:
         if change.kind == "moved" and one.locator != two.locator:
             found = [f"{one.locator} → {two.locator}"]
@@ -95,6 +95,12 @@ def facts(change: ChunkChange) -> list[str]:
         if one.tokens != two.tokens:
             return [*map(visible, found), f"{one.tokens} → {two.tokens} tokens"]
     return [*map(visible, found), f"{now.tokens} tokens"]
+
+
+def span(found: Renaming) -> str:
+    """`17 chunks, L3 to L80`."""
+    first, last = (found.changes[number].shown.locator for number in (0, -1))
+    return f"{plural(len(found.changes), 'chunk', 'chunks')}, {visible(first)} to {visible(last)}"
 
 
 # -- cutting ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import TextIO
 
 import msgspec
 
-from ragpress.review.diff.records import Changes, ChunkChange, Kind, SourceChange
+from ragpress.review.diff.records import Changes, ChunkChange, Kind, Renaming, SourceChange
 from ragpress.review.diff.showing import (
     GAP,
     describe,
@@ -27,6 +27,7 @@ from ragpress.review.diff.showing import (
     lines_of,
     one_side,
     shorten,
+    span,
     visible,
     visible_run,
 )
@@ -71,14 +72,14 @@ def to_terminal(changes: Changes, screen: Screen) -> Iterator[str]:
 
 
 def _source(source: SourceChange, screen: Screen) -> Iterator[str]:
-    shown = [change for change in source.changes if change.kind != "minor"]
+    shown = source.blocks()
     minor = [change for change in source.changes if change.kind == "minor"]
     most = screen.chunks or len(shown)
-    for change in shown[:most]:
-        yield from _chunk(change, screen)
+    for block in shown[:most]:
+        yield from _renaming(block, screen) if isinstance(block, Renaming) else _chunk(block, screen)
         yield ""
     if len(shown) > most:
-        yield f"  {GAP} and {len(shown) - most} more"
+        yield f"  {GAP} and {sum(map(_chunks, shown[most:]))} more"
         yield ""
     if minor:
         yield f"  minor · {describe_minor(minor)}"
@@ -88,6 +89,15 @@ def _source(source: SourceChange, screen: Screen) -> Iterator[str]:
             yield from _line(mark, [Run("same", f"▲ {visible(message)}")], screen)
     if source.messages_added or source.messages_removed:
         yield ""
+
+
+def _chunks(block: ChunkChange | Renaming) -> int:
+    return len(block.changes) if isinstance(block, Renaming) else 1
+
+
+def _renaming(found: Renaming, screen: Screen) -> Iterator[str]:
+    yield f"  {_coloured('renamed', _YELLOW, screen)} · {span(found)}, the same text under another heading"
+    yield from _both([headings_of(found.before)], [headings_of(found.after)], screen)
 
 
 def _chunk(change: ChunkChange, screen: Screen) -> Iterator[str]:

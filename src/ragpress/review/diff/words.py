@@ -18,8 +18,10 @@ _MARKS = (
     "\u06ea-\u06ed\u200c\u200d"
 )
 _LETTERS = rf"[\w{_MARKS}]+"
-# A word with its hyphens and apostrophes (`кто-нибудь`); a number with its separators (`12:30`, `1.500`, `٫`).
-_WORD = rf"{_LETTERS}(?:(?:[-'’\u2010\u2011](?=\w)|(?<=\d)[.,:/\u066b\u066c](?=\d)){_LETTERS})*"
+# A number in groups of three digits (`1 250`, with any space between them); a word with its hyphens and apostrophes
+# (`кто-нибудь`); a number with its separators (`12:30`, `1.500`, `٫`).
+_GROUPED = r"(?<!\w)\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?!\w)(?:[.,\u066b]\d+)?"
+_WORD = rf"(?:{_GROUPED}|{_LETTERS}(?:(?:[-'’\u2010\u2011](?=\w)|(?<=\d)[.,:/\u066b\u066c](?=\d)){_LETTERS})*)"
 _TOKEN = re.compile(rf"{_WORD}|\s+|.", re.DOTALL)
 _ONLY_WORD = re.compile(_WORD)
 
