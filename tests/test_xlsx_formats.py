@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ragpress.readers.ooxml.display import general, show_number, show_text
+from ragpress.readers.ooxml.formatted_values import general, show_number, show_text
 from xlsx_maker import Styled, make_xlsx, read, rows, texts
 
 

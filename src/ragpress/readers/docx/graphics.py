@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
-from ragpress.readers.ooxml.display import show_number
+from ragpress.readers.ooxml.formatted_values import show_number
 from ragpress.readers.ooxml.xml import Element
 
 _SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ragpress.errors import SourceError
-from ragpress.readers.ooxml.display import show_number, show_text
+from ragpress.readers.ooxml.formatted_values import show_number, show_text
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.xlsx.stream import Element, child, local, stream
 from ragpress.readers.xlsx.strings import clean, rich_text

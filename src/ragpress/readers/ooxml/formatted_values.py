@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 from ragpress.readers.ooxml.calendars import GREGORIAN, LAST_SERIAL, Day, day_of, names
-from ragpress.readers.ooxml.numberformat import Section, Token, parse_format
+from ragpress.readers.ooxml.format_codes import Section, Token, parse_format
 
 _DIGITS = {0x02: "٠١٢٣٤٥٦٧٨٩", 0x03: "۰۱۲۳۴۵۶۷۸۹"}
 _CONTEXT = Context(prec=400, rounding=ROUND_HALF_UP)
