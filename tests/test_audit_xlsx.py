@@ -202,3 +202,9 @@ def test_truth_values_and_errors_are_seen() -> None:
     )
     found = account(make_xlsx({"Врачи": table}))
     assert (found.coverage, found.visible) == (1.0, 4)
+
+
+def test_a_column_range_that_is_no_number_hides_nothing() -> None:
+    page = Sheet(rows([["Имя", "Число"], ["Мост", 1]]), before='<cols><col min="x" max="2" hidden="1"/></cols>')
+    found = account(make_xlsx({"А": page}))
+    assert (found.coverage, found.left_out) == (1.0, {})

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+from openpyxl.utils.cell import get_column_letter
+
 from ragpress.config import Config
 from ragpress.readers import read_document
 from ragpress.records import Document
@@ -55,7 +57,7 @@ def rows(grid: Sequence[Sequence[Value | Styled]], first: int = 1, hidden: Seque
     found = []
     for number, line in enumerate(grid, start=first):
         cells = [
-            cell(value, f"{column_name(column)}{number}")
+            cell(value, f"{get_column_letter(column)}{number}")
             for column, value in enumerate(line, start=1)
             if value is not None
         ]
@@ -63,14 +65,6 @@ def rows(grid: Sequence[Sequence[Value | Styled]], first: int = 1, hidden: Seque
         if cells:
             found.append(f'<row r="{number}"{mark}>{"".join(cells)}</row>')
     return "".join(found)
-
-
-def column_name(number: int) -> str:
-    name = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        name = chr(65 + rest) + name
-    return name
 
 
 def merge(*ranges: str) -> str:

@@ -22,9 +22,6 @@ from ragpress.text import normalize
 
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})", re.IGNORECASE)
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_BARE_CELL = re.compile(rb'<c r="[A-Z]+[0-9]+"[^<>]*(?:/>|></c>)')
-_BARE_ROW = re.compile(rb'<row r="[0-9]+"(?:(?!hidden)[^<>])*(?:/>|></row>)')
-_UNNUMBERED = re.compile(rb'<(?:c|row)(?! r="[A-Z0-9]+")[ />]|<!(?:--|\[CDATA)')
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BUILT_IN = {
     **dict.fromkeys((1, 3, 37, 38), "#,##0"),
@@ -45,7 +42,9 @@ _BUILT_IN = {
 }
 """The number formats that have no code in the file (ECMA-376 part 1, 18.8.30), as far as they differ from General."""
 
-_KEPT = 200  # elements that stand in memory together
+_KEPT = 4_000  # rows and cells that stand in memory together, and then one row
+_filled = etree.XPath("s:c[*]", namespaces={"s": S[1:-1]})  # some sheets have a million cells with only a style
+_counted_on = etree.XPath("boolean(s:c[not(@r)])", namespaces={"s": S[1:-1]})
 _WIDEST = 16_384
 _MAX_CROSSINGS = 2_000_000
 _Range = tuple[int, int, int, int]  # first row, first column, last row, last column
@@ -167,7 +166,8 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
             if cells:
                 sheet.rows.append((number, cells))
         elif tag == S + "col" and _is_on(element.get("hidden")):
-            sheet.hidden_columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
+            ends = [int(end) if end.isdigit() else 0 for end in (element.get("min") or "", element.get("max") or "")]
+            sheet.hidden_columns.append((ends[0], ends[1]))
         elif tag == S + "autoFilter" and element.find(S + "filterColumn") is not None:
             sheet.filters.append(_range(element.get("ref")))
         elif tag == S + "mergeCell":
@@ -187,14 +187,17 @@ def _elements(parts: Parts, name: str, *tags: str) -> Iterator[Element]:
     data = parts.transitional(name)
     if not data:
         return
-    if not _UNNUMBERED.search(data):  # some sheets have a million cells and rows with nothing but a style
-        data = _BARE_ROW.sub(b"", _BARE_CELL.sub(b"", data))
     events = etree.iterparse(io.BytesIO(data), tag=[S + tag for tag in tags], **SAFE)
-    for number, (_, element) in enumerate(events):
+    del data
+    kept = 0
+    for _, element in events:
         yield element
-        if number % _KEPT == _KEPT - 1:
+        kept += 1 + len(element)
+        element.clear()
+        if kept >= _KEPT:
             parent = element.getparent()  # which already holds some that are yet to come
             del parent[: parent.index(element)]
+            kept = 0
 
 
 def _is_on(value: str | None) -> bool:
@@ -204,7 +207,7 @@ def _is_on(value: str | None) -> bool:
 def _cells(row: Element, book: _Book) -> Iterator[_Value]:
     """The cells of a row that have a value."""
     column = 0
-    for cell in row.iterchildren(S + "c"):
+    for cell in row.iterchildren(S + "c") if _counted_on(row) else _filled(row):
         column = _place(cell.get("r") or "", column)
         text, kind = _stored(cell, book)
         if text:

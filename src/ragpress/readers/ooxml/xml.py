@@ -16,6 +16,9 @@ ElementClasses = Any
 EMPTY: Element = etree.Element("empty")
 """An element without content: what is read of a part that is not there."""
 
+ON = frozenset({"1", "true", "on"})
+"""How an attribute of SpreadsheetML or DrawingML says yes (ECMA-376 part 1, 22.9.2.7)."""
+
 _STRICT = re.compile(rb"""(xmlns(?::[^\s=]*)?\s*=\s*["'])http://purl\.oclc\.org/ooxml/([A-Za-z]+)/""")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[(.*?)\]\s*)?>", re.DOTALL)
@@ -26,6 +29,21 @@ _BOMS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 class XmlRefused(ValueError):
     """The XML declares entities of its own, which Office never does (ECMA-376 part 2, 8.1.2) and bombs are made of."""
+
+
+def local(element: Element) -> str:
+    """An element's name without its namespace: strict and transitional files, and odd writers, differ only there."""
+    tag: str = element.tag
+    return tag.rpartition("}")[2]
+
+
+def child(element: Element, name: str) -> Element:
+    """The first child of that local name, `EMPTY` where there is none."""
+    return next((inner for inner in element if local(inner) == name), EMPTY)
+
+
+def is_on(value: str | None) -> bool:
+    return value in ON
 
 
 def parse_xml(data: bytes, classes: ElementClasses = None) -> tuple[Element | None, str]:

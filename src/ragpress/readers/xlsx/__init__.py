@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.ooxml.package import Package, open_package
+from ragpress.readers.ooxml.xml import EMPTY, child, local
 from ragpress.readers.rows import TableReading, one_line
 from ragpress.readers.table_units import table_units
 from ragpress.readers.xlsx.assembly import find_tables
@@ -16,7 +17,6 @@ from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
 from ragpress.readers.xlsx.regions import Proven
 from ragpress.readers.xlsx.sheet import Book, SheetContent, add_filter, area, read_sheet
-from ragpress.readers.xlsx.stream import child, local
 from ragpress.readers.xlsx.strings import shared_strings
 from ragpress.readers.xlsx.styles import read_styles
 from ragpress.readers.xlsx.workbook import SheetEntry, read_workbook
@@ -66,16 +66,16 @@ class _Reader:
             workbook.date1904,
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
-        dead: list[Unit] = []
+        empty: list[Unit] = []
         for sheet in workbook.sheets:
             if not sheet.hidden:
                 begin = len(self.units)
                 if self._sheet(sheet, book):
-                    dead += self.units[begin:]
+                    empty += self.units[begin:]
                     del self.units[begin:]
-        self._bury(dead)
+        self._drop_empty_sheets(empty)
         if hidden:
-            self._say("info", "left-out", f"hidden sheets left out: {len(hidden)} ({', '.join(hidden)})")
+            self._report("info", "left-out", f"hidden sheets left out: {len(hidden)} ({', '.join(hidden)})")
         if not self.units:
             found = "no visible sheet holds a word" if hidden else "no sheet holds a word"
             raise SourceError("empty-source", f"{found}; fill it in or remove the file", self.source)
@@ -88,27 +88,27 @@ class _Reader:
             left_out=tuple(self.left_out),
         )
 
-    def _say(self, severity: Severity, code: str, text: str, place: Locator | None = None) -> None:
+    def _report(self, severity: Severity, code: str, text: str, place: Locator | None = None) -> None:
         self.messages.append(message(severity, code, text, self.source, place))
 
-    def _bury(self, dead: list[Unit]) -> None:
+    def _drop_empty_sheets(self, empty: list[Unit]) -> None:
         """Leaves out the sheets without data rows, unless the workbook has no others."""
         if not self.units:
-            self.units = dead
-        for unit in dead:
+            self.units = empty
+        for unit in empty:
             what = f"sheet «{unit.section}» has no data rows"
-            if self.units is dead:
-                self._say(
+            if self.units is empty:
+                self._report(
                     "info", "empty-section", f"{what}; its words are kept, for there is nothing else", unit.locator
                 )
             else:
-                self._say("info", "empty-section", f"{what} and is left out: «{one_line(unit.text)}»", unit.locator)
+                self._report("info", "empty-section", f"{what} and is left out: «{one_line(unit.text)}»", unit.locator)
                 self.left_out.append(LeftOut("empty-section", unit.text, unit.locator))
 
     def _sheet(self, sheet: SheetEntry, book: Book) -> bool:
-        """Reads a sheet. Returns whether it is dead: a row of names or a leftover, and nothing else."""
+        """Reads a sheet. Returns whether it is empty but for a row of names or a leftover."""
         if not sheet.part:
-            self._say("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file anew")
+            self._report("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file anew")
             return False
         if sheet.kind != "worksheet":
             self._chart_sheet(sheet)
@@ -123,7 +123,7 @@ class _Reader:
             self._region(sheet, region)
         before = len(self.units)
         self._around(sheet, content, seen)
-        self._report(sheet, content, seen)
+        self._report_left_out(sheet, content, seen)
         names = all(len(text) <= _NAME for row in seen.rows for text in row.texts.values())
         return len(seen.rows) == len(regions) == 1 and names and len(self.units) == before
 
@@ -162,16 +162,16 @@ class _Reader:
         """The ranges that the file calls tables, and their filters."""
         proven = []
         for part in self.package.related(sheet.part, "table"):
-            root = self.package.xml(part)
-            found = area(root.get("ref")) if root is not None else None
-            if root is None or found is None:
+            root = self.package.root(part)
+            found = area(root.get("ref"))
+            if found is None:
                 continue
             heads = root.get("headerRowCount") or "1"
             left, right = area_places(found, content)
             if left <= right:
                 proven.append(Proven(found.top, found.bottom, left, right, int(heads) if heads.isdecimal() else 1))
             autofilter = child(root, "autoFilter")
-            if autofilter is not None:
+            if autofilter is not EMPTY:
                 add_filter(autofilter, content)
         return proven
 
@@ -188,7 +188,7 @@ class _Reader:
             self._paragraph(normalize(one_line(sheet.name)), 1, text)
         what = "a chart" if sheet.kind == "chartsheet" else "no worksheet"
         kept = "only its titles were read" if texts else "it was skipped"
-        self._say("info", "left-out", f"sheet «{sheet.name}» is {what}; {kept}")
+        self._report("info", "left-out", f"sheet «{sheet.name}» is {what}; {kept}")
 
     def _around(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
         """Page headers and footers: once for the workbook, and only what they say of their own."""
@@ -200,32 +200,33 @@ class _Reader:
                 self.sections += 1
                 self._paragraph(normalize(one_line(sheet.name)), row, "\n".join(lines))
 
-    def _report(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
-        """One message for each kind of thing that was left out or taken on trust."""
+    def _report_left_out(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
+        """One message for each kind of thing that was left out or could not be read."""
         name = sheet.name
         for count, what in ((seen.hidden_rows, "hidden rows"), (seen.hidden_columns, "hidden columns")):
             if count:
-                self._say("info", "left-out", f"sheet «{name}»: {what} with content left out: {count}")
+                self._report("info", "left-out", f"sheet «{name}»: {what} with content left out: {count}")
         if seen.covered:
-            self._say("info", "left-out", f"sheet «{name}»: values under merged cells left out: {seen.covered}")
+            self._report("info", "left-out", f"sheet «{name}»: values under merged cells left out: {seen.covered}")
         if seen.filtered_rows:
-            self._say("info", "xlsx-filter", f"sheet «{name}»: rows hidden by a filter are read: {seen.filtered_rows}")
+            self._report(
+                "info", "xlsx-filter", f"sheet «{name}»: rows hidden by a filter are read: {seen.filtered_rows}"
+            )
         if content.formulas:
             first = Locator("R", content.formulas[0], content.formulas[0], name)
             found = f"formulas without a stored value: {len(content.formulas)}; open and save the file in Excel"
-            self._say("warning", "xlsx-formula", f"sheet «{name}»: {found}", first)
+            self._report("warning", "xlsx-formula", f"sheet «{name}»: {found}", first)
         if content.bad_strings:
             found = f"cells whose text is missing from the file: {content.bad_strings}; save it anew"
-            self._say("warning", "bad-part", f"sheet «{name}»: {found}")
+            self._report("warning", "bad-part", f"sheet «{name}»: {found}")
         comments = self._comments(sheet.part)
         if comments:
-            self._say("info", "left-out", f"sheet «{name}»: comments left out: {comments}")
+            self._report("info", "left-out", f"sheet «{name}»: comments left out: {comments}")
 
     def _comments(self, part: str) -> int:
         parts = self.package.related(part, "threadedComment") or self.package.related(part, "comments")
-        roots = [self.package.xml(name) for name in parts]
         names = ("comment", "threadedComment")
-        return sum(local(element) in names for root in roots if root is not None for element in root.iter())
+        return sum(local(element) in names for name in parts for element in self.package.root(name).iter())
 
 
 def is_default_name(name: str) -> bool:

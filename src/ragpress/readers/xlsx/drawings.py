@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ragpress.readers.ooxml.package import Package
-from ragpress.readers.xlsx.stream import Element, child, local
+from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
 from ragpress.readers.xlsx.strings import clean
 
 _EMBEDDED = {"chart", "chartEx", "diagramData"}
@@ -24,16 +24,13 @@ class Floating(msgspec.Struct, frozen=True):
 
 def drawing_texts(package: Package, part: str) -> list[Floating]:
     """The texts of a drawing part, each once, in the order of the file. Hidden shapes are left out."""
-    root = package.xml(part)
-    if root is None:
-        return []
     links = package.relationships(part)
     found = []
-    for anchor in _seen(root):
+    for anchor in _seen(package.root(part)):
         if local(anchor) not in _ANCHORS:
             continue
         start = child(child(anchor, "from"), "row")
-        row = int(start.text) + 1 if start is not None and (start.text or "").strip().isdecimal() else 1
+        row = int(start.text) + 1 if (start.text or "").strip().isdecimal() else 1
         for element in _seen(anchor):
             name = local(element)
             if name == "txBody":
@@ -48,11 +45,8 @@ def drawing_texts(package: Package, part: str) -> list[Floating]:
 
 def embedded_texts(package: Package, part: str) -> list[str]:
     """The words typed into a chart (its titles) or a diagram (its nodes); what a chart takes from cells is not."""
-    root = package.xml(part)
-    if root is None:
-        return []
-    bodies = [element for element in root.iter() if isinstance(element.tag, str) and local(element) in ("rich", "t")]
-    texts = [_body_text(body) for body in bodies if local(body) == "rich" or child(body, "p") is not None]
+    bodies = [element for element in package.root(part).iter() if local(element) in ("rich", "t")]
+    texts = [_body_text(body) for body in bodies]
     return [text for text in texts if text]
 
 
@@ -62,21 +56,17 @@ def _seen(element: Element) -> Iterator[Element]:
         name = local(inner)
         if name == "Fallback":
             continue
-        properties = next((grand for grand in _children_of(inner, "nv")), None)
-        if properties is not None and properties.get("hidden") in ("1", "true"):
+        if is_on(_properties(inner).get("hidden")):
             continue
         yield inner
         if name != "txBody":
             yield from _seen(inner)
 
 
-def _children_of(element: Element, prefix: str) -> Iterator[Element]:
+def _properties(shape: Element) -> Element:
     """The `cNvPr` of a shape, which stands in its `nvSpPr` or the like."""
-    for inner in element:
-        if local(inner).startswith(prefix):
-            properties = child(inner, "cNvPr")
-            if properties is not None:
-                yield properties
+    named = (child(inner, "cNvPr") for inner in shape if local(inner).startswith("nv"))
+    return next((properties for properties in named if properties is not EMPTY), EMPTY)
 
 
 def _body_text(body: Element) -> str:

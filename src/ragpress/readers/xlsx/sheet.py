@@ -5,15 +5,19 @@ from __future__ import annotations
 import datetime
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+from openpyxl.utils.cell import column_index_from_string, range_boundaries
+from openpyxl.utils.datetime import WINDOWS_EPOCH
+
 from ragpress.errors import SourceError
 from ragpress.readers.ooxml.formatted_values import show_number, show_text
 from ragpress.readers.ooxml.package import Package
-from ragpress.readers.xlsx.stream import Element, child, local, stream
+from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
+from ragpress.readers.xlsx.stream import stream
 from ragpress.readers.xlsx.strings import clean, rich_text
 from ragpress.readers.xlsx.styles import Styles
 
@@ -37,8 +41,7 @@ class Area(NamedTuple):
     right: int
 
 
-@dataclass(slots=True)
-class SheetContent:
+class SheetContent(msgspec.Struct):
     """What stands in a worksheet part, before anything is judged.
 
     `cells` gives the texts of a row by column, rows ascending; `bold` and `filled` name the rows all of whose texts
@@ -46,30 +49,28 @@ class SheetContent:
     shared string is missing.
     """
 
-    cells: dict[int, dict[int, str]] = field(default_factory=dict)
-    bold: set[int] = field(default_factory=set)
-    filled: set[int] = field(default_factory=set)
-    hidden_rows: set[int] = field(default_factory=set)
-    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
-    merged: list[Area] = field(default_factory=list)
-    filters: list[Area] = field(default_factory=list)
-    formulas: list[int] = field(default_factory=list)
+    cells: dict[int, dict[int, str]] = {}
+    bold: set[int] = set()
+    filled: set[int] = set()
+    hidden_rows: set[int] = set()
+    hidden_columns: list[tuple[int, int]] = []
+    merged: list[Area] = []
+    filters: list[Area] = []
+    formulas: list[int] = []
     bad_strings: int = 0
-    print_texts: list[str] = field(default_factory=list)
+    print_texts: list[str] = []
 
 
-@dataclass(slots=True)
-class Book:
+class Book(msgspec.Struct):
     """What the sheets of a workbook share."""
 
     strings: list[str]
     styles: Styles
     date1904: bool
-    shown: dict[tuple[str, int], str] = field(default_factory=dict)
+    shown: dict[tuple[str, int], str] = {}
     characters: int = 0
 
 
-_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?|(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?"
 )
@@ -107,29 +108,20 @@ def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
 def add_filter(element: Element, content: SheetContent) -> None:
     """Takes down the range of an `autoFilter` that has a condition: what it hides is still data."""
     found = area(element.get("ref"))
-    if found and child(element, "filterColumn") is not None:
+    if found and child(element, "filterColumn") is not EMPTY:
         content.filters.append(found)
 
 
 def area(reference: str | None) -> Area | None:
-    """The range that a reference such as `A1:B2` or `A1` names, or None."""
-    ends = [(int(found[2]), column_number(found[1])) for found in _REFERENCE.finditer(reference or "")]
-    if not ends:
+    """The range that a reference such as `A1:B2`, `A1` or `A:B` names, or None."""
+    try:
+        left, top, right, bottom = range_boundaries((reference or "").strip())
+    except ValueError:
         return None
-    rows, columns = sorted((ends[0][0], ends[-1][0])), sorted((ends[0][1], ends[-1][1]))
-    return Area(rows[0], columns[0], rows[1], columns[1])
-
-
-def column_number(letters: str) -> int:
-    """`A` is 1."""
-    number = 0
-    for letter in letters.upper():
-        number = number * 26 + ord(letter) - 64
-    return number
-
-
-def is_on(value: str | None) -> bool:
-    return value in ("1", "true", "on")
+    if not top and not left:
+        return None
+    top, bottom, left, right = top or 1, bottom or MAX_ROW, left or 1, right or MAX_COLUMN
+    return Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
 
 
 def rows_between(rows: list[int], first: int, last: int) -> list[int]:
@@ -178,7 +170,10 @@ def _style_index(text: str | None) -> int:
 
 @lru_cache(maxsize=MAX_COLUMN)
 def _letters_column(letters: str) -> int:
-    number = column_number(letters) if letters.isalpha() and letters.isascii() and len(letters) < 4 else 0
+    try:
+        number: int = column_index_from_string(letters)
+    except ValueError:
+        return 0
     return number if number <= MAX_COLUMN else 0
 
 
@@ -260,7 +255,7 @@ def _iso_date(value: str, style: int, book: Book) -> str:
     if year is None:
         hour, minute, second = clock
     try:
-        days = datetime.date(int(year), int(month), int(day)).toordinal() - 693_594 if year else 0
+        days = datetime.date(int(year), int(month), int(day)).toordinal() - WINDOWS_EPOCH.toordinal() if year else 0
     except ValueError:
         return clean(value)
     seconds = Decimal(int(hour or 0) * 3600 + int(minute or 0) * 60) + Decimal(second or 0)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from lxml import etree
 
 from ragpress.readers.ooxml.package import Package, part_name
-
-Element = Any
-"""An lxml element. lxml has no types of its own."""
-
+from ragpress.readers.ooxml.xml import Element, local
 
 _UTF_8 = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<(?!\?xml)[^\0]|(?:\xef\xbb\xbf)?\s*<\?xml[^>\0]*?>""")
 """The beginning of a part in an encoding like ASCII."""
@@ -23,35 +19,20 @@ _UNPLACED = re.compile(rb"""<(?:c|row)(?! r=")[ />]""")
 _EMPTY_ROW = re.compile(rb"""<row r="\d{1,7}"[^<>]*(?:/>|></row>)""")
 
 
-def local(element: Element) -> str:
-    """An element's name without its namespace: strict and transitional files, and odd writers, differ only there."""
-    tag: str = element.tag
-    return tag.rpartition("}")[2]
-
-
-def child(element: Element | None, name: str) -> Element | None:
-    """The first child of that local name."""
-    if element is None:
-        return None
-    return next((inner for inner in element if local(inner) == name), None)
-
-
 def stream(package: Package, name: str, *names: str) -> Iterator[Element]:
     """The elements of a part that have one of the local names, as each ends; it is emptied afterwards.
 
     A damaged part gives what could be read of it and a message. What Office does not write (a document type, another
-    encoding than UTF-8) goes the careful way through `Package.xml`. Raises SourceError as that does.
+    encoding than UTF-8) is parsed whole by `Package.xml`. Raises SourceError as that does.
     """
     data = package.read(name)
     if data is None:
         return
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or not _UTF_8.match(data) or _OTHER_ENCODING.match(data):
-        root = package.xml(name)
-        elements = root.iter() if root is not None else ()
-        yield from (element for element in elements if local(element) in names)
+        yield from (element for element in package.root(name).iter() if local(element) in names)
         return
     if "row" in names:
-        data = _without_ghosts(data)
+        data = _strip_empty_cells(data)
     # Without `huge_tree` the parser bounds depth, length of a text and growth by entities itself.
     parser = etree.iterparse(
         io.BytesIO(data),
@@ -80,7 +61,7 @@ def stream(package: Package, name: str, *names: str) -> Iterator[Element]:
         package.warn(f"{part_name(name)} is damaged ({found}); what could be read of it was; save the file anew")
 
 
-def _without_ghosts(data: bytes) -> bytes:
+def _strip_empty_cells(data: bytes) -> bytes:
     """A sheet without cells and rows that only carry a style: some files have a million of them."""
     if b"<!--" in data or b"<![CDATA[" in data:  # where the same characters may be text
         return data

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from openpyxl.utils.escape import unescape
+
 from ragpress.readers.ooxml.package import Package
-from ragpress.readers.xlsx.stream import Element, local, stream
+from ragpress.readers.ooxml.xml import Element, local
+from ragpress.readers.xlsx.stream import stream
 from ragpress.text import normalize
 
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -32,7 +34,7 @@ def rich_text(item: Element) -> str:
 def clean(text: str) -> str:
     """A cell's text in the project's normal form: escapes (`_x000D_`) undone, line ends as `\\n`, outer space off."""
     if "_x" in text:
-        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+        text = unescape(text)
     if not text.isprintable():
         text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return normalize(text).strip()

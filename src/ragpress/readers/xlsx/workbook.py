@@ -8,7 +8,7 @@ import msgspec
 
 from ragpress.errors import SourceError
 from ragpress.readers.ooxml.package import Package
-from ragpress.readers.xlsx.stream import Element, child, local
+from ragpress.readers.ooxml.xml import Element, child, is_on, local
 
 SheetKind = Literal["worksheet", "chartsheet", "other"]
 
@@ -52,10 +52,8 @@ def read_workbook(package: Package) -> Workbook:
         damaged = f"{main} holds <{local(root)}> and no workbook; save the file anew in Excel"
         found = _OTHERS["word/document.xml"] if local(root) == "document" else damaged
         raise SourceError("bad-archive", found, package.source)
-    properties = child(root, "workbookPr")
-    date1904 = properties is not None and properties.get("date1904") in ("1", "true", "on")
-    listed = child(root, "sheets")
-    entries = [entry for entry in listed if local(entry) == "sheet"] if listed is not None else []
+    date1904 = is_on(child(root, "workbookPr").get("date1904"))
+    entries = [entry for entry in child(root, "sheets") if local(entry) == "sheet"]
     sheets = tuple(_sheet(package, main, entry, number) for number, entry in enumerate(entries, start=1))
     if not sheets:
         sheets = _unlisted(package)
