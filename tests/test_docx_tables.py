@@ -179,3 +179,18 @@ def test_a_long_table_is_read_in_linear_time() -> None:
     document = read_docx(data, "a.docx", Config())
     assert time.perf_counter() - begin < 2
     assert len(document.units) == 1500
+
+
+def test_what_the_schema_forbids_is_read_as_if_it_were_not_said() -> None:
+    odd = "".join(
+        f'<w:{name} w:val="{value}"/>' for name in ("gridSpan", "vMerge") for value in ("x", "", "-1", "9" * 5000)
+    )
+    row = tr(tc("Врач", odd), tc("Кабинет", "<w:gridSpan/>"), properties='<w:gridBefore w:val="x"/>')
+    table = f"<w:tbl>{row}{tr('Терапевт', '12')}</w:tbl>"
+    look = '<w:rStyle/><w:b w:val="x"/><w:vanish w:val="off"/>'
+    odd_paragraph = p(r("Приём", look), '<w:pStyle/><w:outlineLvl w:val="x"/><w:numPr><w:numId w:val="x"/></w:numPr>')
+    styles = '<w:style w:type="x" w:default="x"><w:name/><w:basedOn/></w:style>'
+    numbers = '<w:num w:numId="x"/><w:num><w:lvlOverride/></w:num>'
+    section = '<w:sectPr><w:titlePg w:val="x"/><w:headerReference w:type="x"/></w:sectPr>'
+    document = read(table + odd_paragraph + section, styles=styles, numbering=numbers)
+    assert texts(document) == ["Врач: Терапевт\nКабинет: 12", "Приём"]

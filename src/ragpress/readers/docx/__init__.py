@@ -12,6 +12,7 @@ from ragpress.errors import SourceError, message
 from ragpress.readers.docx.body import read_blocks
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.headers_footers import footer_lines, header_lines
+from ragpress.readers.docx.names import ELEMENT_CLASSES
 from ragpress.readers.docx.parts import open_document, settings
 from ragpress.readers.docx.units import UnitWriter
 from ragpress.readers.ooxml.package import open_package
@@ -28,7 +29,7 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
     Raises SourceError for what is no readable Word file ("bad-archive", "encrypted", "legacy-doc", "too-large") and for
     one without any text or picture ("empty-source").
     """
-    package = open_package(data, source, "Word")
+    package = open_package(data, source, "Word", ELEMENT_CLASSES)
     body, context = open_document(package)
     preferences = settings(package, context.part)
     above = header_lines(body, context, preferences)

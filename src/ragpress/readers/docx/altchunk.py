@@ -11,7 +11,7 @@ from ragpress.errors import SourceError
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.html import html_blocks, html_text
-from ragpress.readers.docx.names import R
+from ragpress.readers.docx.names import ELEMENT_CLASSES, R
 from ragpress.readers.docx.parts import open_document
 from ragpress.readers.docx.rtf import rtf_paragraphs
 from ragpress.readers.ooxml.package import open_package
@@ -88,7 +88,7 @@ def _nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) 
     if context.nested >= _DEEPEST:
         context.warn(f"the imported part {part} lies too deep in other files and was not read")
         return []
-    body, inner = open_document(open_package(data, context.package.source, "Word"))
+    body, inner = open_document(open_package(data, context.package.source, "Word", ELEMENT_CLASSES))
     inner.nested = context.nested + 1
     inner.depth = context.depth + 1
     inner.place = context.place

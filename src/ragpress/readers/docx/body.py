@@ -10,7 +10,7 @@ from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import DEEPEST, Context, flat_text
 from ragpress.readers.docx.drawing import read_drawing
 from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
-from ragpress.readers.docx.names import MC, M, R, W, number, switched_on, value
+from ragpress.readers.docx.names import MC, M, R, W, read, switched_on
 from ragpress.readers.docx.notes import read_note
 from ragpress.readers.docx.styles import ParagraphStyle
 from ragpress.readers.docx.tables import WRAPPERS, read_table
@@ -98,7 +98,7 @@ class _Properties:
 
 
 def _read_line(element: Element, context: Context, carried: Line | None) -> tuple[Line, _Properties]:
-    properties = _read_properties(element.find(W + "pPr"), context)
+    properties = _read_properties(element.pPr, context)
     line = carried or Line(properties.style)
     line.style = properties.style
     read_inline(element, context, line, _READERS)
@@ -109,8 +109,8 @@ def _read_line(element: Element, context: Context, carried: Line | None) -> tupl
 def _read_properties(element: Element | None, context: Context) -> _Properties:
     if element is None:
         return _Properties(context.styles.paragraph(""))
-    found = _Properties(context.styles.paragraph(value(element, W + "pStyle") or ""), element.find(W + "numPr"))
-    found.outline = number(value(element, W + "outlineLvl"))
+    found = _Properties(context.styles.paragraph(read(element, "style") or ""), element.numPr)
+    found.outline = read(element, "outlineLvl", "val")
     frame = element.find(W + "framePr")
     found.continues = frame is not None and frame.get(W + "dropCap") in _DROPPED_CAPS
     for mark in element.iterfind(f"{W}rPr/*"):

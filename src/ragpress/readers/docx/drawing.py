@@ -12,11 +12,13 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from docx.opc.spec import default_content_types
+
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.graphics import graphic_blocks
 from ragpress.readers.docx.inline import Line, chosen
-from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W
+from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W, is_on
 from ragpress.readers.ooxml.xml import Element
 from ragpress.records import Picture
 
@@ -25,6 +27,8 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
+_IMAGE_TYPES = {f".{ending}": kind for ending, kind in default_content_types if kind.startswith("image/")}
+_IMAGE_TYPES[".svg"] = "image/svg+xml"
 _GRAPHICS = frozenset({C + "chart", CX + "chart", DGM + "relIds"})
 _DECORATIVE = "{http://schemas.microsoft.com/office/drawing/2017/decorative}decorative"
 
@@ -34,7 +38,7 @@ BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockReader) -> None:
     """Adds what a w:drawing, w:pict or w:object shows to the line that holds it."""
     properties = next(drawing.iter(WP + "docPr"), None)
-    if properties is not None and (properties.get("hidden") or "0").lower() in ("1", "true", "on"):
+    if properties is not None and is_on(properties.get("hidden")):
         return
     boxes: list[Block] = []
     pictures: list[str] = []
@@ -95,7 +99,7 @@ def _drawn_text(paragraph: Element) -> Iterator[str]:
 
 def _alternative(drawing: Element, properties: Element | None) -> str:
     """What the author says that the drawing shows, on one line."""
-    if properties is not None and any(mark.get("val") in ("1", "true") for mark in properties.iter(_DECORATIVE)):
+    if properties is not None and any(is_on(mark.get("val")) for mark in properties.iter(_DECORATIVE)):
         return ""
     candidates: list[str | None] = []
     if properties is not None:
@@ -127,19 +131,4 @@ def _media_type(context: Context, part: str) -> str:
     declared = context.package.content_type(part)
     if declared.startswith("image/"):
         return declared
-    suffix = posixpath.splitext(part)[1].lower()
-    return _TYPES.get(suffix, "application/octet-stream")
-
-
-_TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".bmp": "image/bmp",
-    ".tif": "image/tiff",
-    ".tiff": "image/tiff",
-    ".emf": "image/x-emf",
-    ".wmf": "image/x-wmf",
-    ".svg": "image/svg+xml",
-}
+    return _IMAGE_TYPES.get(posixpath.splitext(part)[1].lower(), "application/octet-stream")

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from docx.enum.section import WD_HEADER_FOOTER
+
 from ragpress.readers.docx.blocks import Paragraph, lines
 from ragpress.readers.docx.body import read_blocks
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.fields import Fields
-from ragpress.readers.docx.names import R, W, switch
+from ragpress.readers.docx.names import W, read, switched_on
 from ragpress.readers.ooxml.xml import Element
 
 _COUNTING = re.compile(
@@ -24,22 +26,20 @@ _COUNTING = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def header_lines(root: Element, context: Context, settings: Element | None) -> list[Paragraph]:
+def header_lines(root: Element, context: Context, settings: Element) -> list[Paragraph]:
     """What stands above every page, in the order of the sections."""
     return _read(root, context, settings, "headerReference")
 
 
-def footer_lines(root: Element, context: Context, settings: Element | None) -> list[Paragraph]:
+def footer_lines(root: Element, context: Context, settings: Element) -> list[Paragraph]:
     """What stands below every page."""
     return _read(root, context, settings, "footerReference")
 
 
-def _read(root: Element, context: Context, settings: Element | None, kind: str) -> list[Paragraph]:
+def _read(root: Element, context: Context, settings: Element, kind: str) -> list[Paragraph]:
     found: dict[str, None] = {}
     for part in dict.fromkeys(_printed(root, context, settings, kind)):
-        element = context.package.xml(part)
-        if element is None:
-            continue
+        element = context.package.root(part)
         with context.inside(element, part):
             context.fields = Fields(element, without_page_numbers=True)
             texts = lines(read_blocks(element, context))
@@ -50,18 +50,18 @@ def _read(root: Element, context: Context, settings: Element | None, kind: str) 
     return [Paragraph(text, max(context.place, 1)) for text in found]
 
 
-def _printed(root: Element, context: Context, settings: Element | None, kind: str) -> Iterator[str]:
+def _printed(root: Element, context: Context, settings: Element, kind: str) -> Iterator[str]:
     sections = [section for section in root.iter(W + "sectPr") if section.getparent().tag != W + "sectPrChange"]
-    wanted = {"default"}
-    if any(switch(section, W + "titlePg") for section in sections):
-        wanted.add("first")
-    if switch(settings, W + "evenAndOddHeaders"):
-        wanted.add("even")
+    wanted = {WD_HEADER_FOOTER.PRIMARY}
+    if any(read(section, "titlePg_val") for section in sections):
+        wanted.add(WD_HEADER_FOOTER.FIRST_PAGE)
+    if any(map(switched_on, settings.iterchildren(W + "evenAndOddHeaders"))):
+        wanted.add(WD_HEADER_FOOTER.EVEN_PAGE)
     for section in sections:
         for reference in section.iterfind(W + kind):
-            link = context.link(reference.get(R + "id"))
-            pages = reference.get(W + "type")
-            if link is not None and link.part and (pages if pages in ("first", "even") else "default") in wanted:
+            link = context.link(read(reference, "rId"))
+            pages = read(reference, "type_") or WD_HEADER_FOOTER.PRIMARY
+            if link is not None and link.part and pages in wanted:
                 yield link.part
 
 

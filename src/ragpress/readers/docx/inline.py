@@ -33,7 +33,7 @@ _FORMULAS = frozenset({M + "oMath", M + "oMathPara"})
 _DRAWINGS = frozenset({W + "drawing", W + "pict", W + "object"})
 _NOTES = frozenset({W + "footnoteReference", W + "endnoteReference"})
 _SIGNS = {W + "tab": " ", W + "ptab": " ", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-"}
-_TEXT, _RUN, _RUN_PROPERTIES = W + "t", W + "r", W + "rPr"
+_TEXT, _RUN = W + "t", W + "r"
 _OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/", "urn:schemas-microsoft-com:")
 _AS_SPACE = str.maketrans("\t\r\n", "   ")
 _PLAIN = CharacterStyle()
@@ -158,7 +158,7 @@ def _is_known(choice: Element) -> bool:
 
 
 def _look(run: Element, context: Context, paragraph: ParagraphStyle, plain: _Look) -> _Look:
-    properties = run.find(_RUN_PROPERTIES)
+    properties = run.rPr
     if properties is None or not len(properties):
         return plain
     vanish: bool | None = None
@@ -174,7 +174,7 @@ def _look(run: Element, context: Context, paragraph: ParagraphStyle, plain: _Loo
         elif tag == W + "b":
             bold = switched_on(child)
         elif tag == W + "rFonts":
-            font = child.get(W + "ascii") or child.get(W + "hAnsi") or child.get(W + "cs") or ""
+            font = child.ascii or child.hAnsi or child.get(W + "cs") or ""
     if vanish is None:
         vanish = context.styles.hidden(paragraph, character)
     return _Look(vanish, (paragraph.bold or character.bold) if bold is None else bold, font)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+
 from ragpress.readers.docx.blocks import Block, lines
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.inline import Line
@@ -14,7 +16,10 @@ from ragpress.readers.docx.names import W
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
 
-_PARTS = {W + "footnoteReference": ("footnotes", W + "footnote"), W + "endnoteReference": ("endnotes", W + "endnote")}
+_PARTS = {
+    W + "footnoteReference": (RT.FOOTNOTES, W + "footnote"),
+    W + "endnoteReference": (RT.ENDNOTES, W + "endnote"),
+}
 Notes = dict[tuple[str, str], tuple[str, Element]]
 
 
@@ -22,9 +27,8 @@ def find_notes(package: Package, parts: dict[str, str]) -> Notes:
     """The notes by the tag and id of the reference to them, with the part that they stand in."""
     found: Notes = {}
     for reference, (kind, tag) in _PARTS.items():
-        part = parts.get(kind, "")
-        root = package.xml(part) if part else None
-        for note in root.iter(tag) if root is not None else ():
+        part = parts[kind]
+        for note in package.root(part).iter(tag):
             found.setdefault((reference, note.get(W + "id") or ""), (part, note))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ragpress.readers.docx.names import MC, VAL, W, number, switch, value
+from ragpress.readers.docx.names import MC, VAL, W, number, read, switch, value
 from ragpress.readers.docx.numberformats import format_number
 from ragpress.readers.docx.styles import ParagraphStyle, Styles
 from ragpress.readers.docx.symbols import is_private, symbol_text
@@ -35,7 +35,7 @@ class Level:
 class _List:
     """A w:num: its levels, the abstract list whose numbers it counts on, and the levels at which it starts anew."""
 
-    abstract: str
+    abstract: int
     levels: dict[int, Level]
     starts: dict[int, int]
 
@@ -47,36 +47,36 @@ class Label:
 
 
 class Numbering:
-    """The lists of one document and how far each has counted. Made from the root of numbering.xml, or from None."""
+    """The lists of one document and how far each has counted. Made from the root of numbering.xml."""
 
-    def __init__(self, root: Element | None, styles: Styles) -> None:
+    def __init__(self, root: Element, styles: Styles) -> None:
         self._styles = styles
-        self._abstract: dict[str, Element] = {}
-        self._numbers: dict[str, Element] = {}
-        self._lists: dict[str, _List | None] = {}
-        self._counters: dict[str, list[int | None]] = {}
-        self._started: set[tuple[str, int]] = set()
-        for element in root if root is not None else ():
-            if element.tag == W + "abstractNum":
-                self._abstract.setdefault(element.get(W + "abstractNumId") or "", element)
-            elif element.tag == W + "num":
-                self._numbers.setdefault(element.get(W + "numId") or "", element)
+        self._abstract: dict[int | None, Element] = {}
+        self._numbers: dict[int | None, Element] = {}
+        self._lists: dict[int, _List | None] = {}
+        self._counters: dict[int, list[int | None]] = {}
+        self._started: set[tuple[int, int]] = set()
+        for element in root.iterchildren(W + "abstractNum"):
+            self._abstract.setdefault(number(element.get(W + "abstractNumId")), element)
+        for element in root.iterchildren(W + "num"):
+            self._numbers.setdefault(read(element, "numId"), element)
 
     def label(self, properties: Element | None, style: ParagraphStyle) -> Label | None:
         """The label of the next paragraph with this w:numPr (or None) and style, or None where it is in no list.
 
         Each call counts one paragraph: call it once a visible paragraph, in the order of the document.
         """
-        identifier = value(properties, W + "numId") or style.numbering
-        found = self._list(identifier) if identifier not in (None, "0") else None
-        if found is None:
+        identifier: int | None = read(properties, "numId", "val")
+        identifier = style.numbering if identifier is None else identifier
+        found = self._list(identifier) if identifier else None
+        if found is None or identifier is None:
             return None
-        depth = number(value(properties, W + "ilvl"))
+        depth = read(properties, "ilvl", "val")
         if depth is None:
             depth = self._linked_level(found, style)
         depth = max(0, min(depth, _LEVELS - 1))
         level = found.levels.get(depth, Level())
-        self._count(identifier or "", found, depth)
+        self._count(identifier, found, depth)
         if level.hidden:
             return Label("", depth)
         return Label(self._text(found, level, depth), depth)
@@ -89,7 +89,7 @@ class Numbering:
                     return depth
         return style.list_level or 0
 
-    def _count(self, identifier: str, found: _List, depth: int) -> None:
+    def _count(self, identifier: int, found: _List, depth: int) -> None:
         counters = self._counters.setdefault(found.abstract, [None] * _LEVELS)
         fresh = depth in found.starts and (identifier, depth) not in self._started
         self._started.add((identifier, depth))
@@ -125,36 +125,35 @@ class Numbering:
 
         return _PLACEHOLDER.sub(write, level.text).strip()
 
-    def _list(self, identifier: str | None) -> _List | None:
-        key = identifier or ""
-        if key not in self._lists:
-            self._lists[key] = self._read_list(key)
-        return self._lists[key]
+    def _list(self, identifier: int) -> _List | None:
+        if identifier not in self._lists:
+            self._lists[identifier] = self._read_list(identifier)
+        return self._lists[identifier]
 
-    def _read_list(self, identifier: str) -> _List | None:
+    def _read_list(self, identifier: int) -> _List | None:
         element = self._numbers.get(identifier)
-        abstract_id = value(element, W + "abstractNumId") or ""
-        seen: set[str] = set()
+        abstract_id = read(element, "abstractNumId", "val")
+        seen: set[int | None] = set()
         abstract = self._abstract.get(abstract_id)
         while abstract is not None and abstract_id not in seen:
             seen.add(abstract_id)
             link = value(abstract, W + "numStyleLink")  # the list is defined by a style, which names another list
-            target = self._numbers.get(self._styles.list_of(link) or "") if link else None
+            target = self._numbers.get(self._styles.list_of(link)) if link else None
             if target is None:
                 break
-            abstract_id = value(target, W + "abstractNumId") or ""
+            abstract_id = read(target, "abstractNumId", "val")
             abstract = self._abstract.get(abstract_id)
-        if element is None or abstract is None:
+        if element is None or abstract is None or abstract_id is None:
             return None
         levels = dict(map(_read_level, abstract.iterfind(W + "lvl")))
         starts: dict[int, int] = {}
-        for override in element.iterfind(W + "lvlOverride"):
-            depth = number(override.get(W + "ilvl")) or 0
+        for override in element.lvlOverride_lst:
+            depth = read(override, "ilvl") or 0
             replaced = override.find(W + "lvl")
             if replaced is not None:
                 levels[depth] = _read_level(replaced)[1]
                 starts[depth] = levels[depth].start
-            start = number(value(override, W + "startOverride"))
+            start = read(override, "startOverride", "val")
             if start is not None:
                 starts[depth] = start
         return _List(abstract_id, levels, starts)
@@ -168,7 +167,7 @@ def _read_level(element: Element) -> tuple[int, Level]:
     if form is None:
         form = element.find(f"{MC}AlternateContent/{MC}Fallback/{W}numFmt")
     properties = element.find(W + "rPr")
-    fonts = properties.find(W + "rFonts") if properties is not None else None
+    fonts = read(properties, "rFonts")
     start = number(value(element, W + "start"))
     return depth, Level(
         start=0 if start is None else start,
@@ -178,8 +177,8 @@ def _read_level(element: Element) -> tuple[int, Level]:
         legal=bool(switch(element, W + "isLgl")),
         restart=number(value(element, W + "lvlRestart")),
         style=value(element, W + "pStyle") or "",
-        font=(fonts.get(W + "ascii") or fonts.get(W + "hAnsi") or "") if fonts is not None else "",
-        hidden=bool(switch(properties, W + "vanish")),
+        font=(fonts.ascii or fonts.hAnsi or "") if fonts is not None else "",
+        hidden=bool(read(properties, "vanish", "val")),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+
 from ragpress.errors import SourceError
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.fields import Fields
@@ -14,7 +16,7 @@ from ragpress.readers.docx.styles import Styles
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
 
-_KINDS = ("styles", "numbering", "footnotes", "endnotes", "settings")
+_KINDS = (RT.STYLES, RT.NUMBERING, RT.FOOTNOTES, RT.ENDNOTES, RT.SETTINGS)
 _SEARCHED = 200  # parts looked into where nothing names the main one
 
 
@@ -39,23 +41,24 @@ def open_document(package: Package) -> tuple[Element, Context]:
         )
     body = bodies[0]
     parts = related_parts(package, part)
-    styles = Styles(_root(package, parts, "styles"))
-    numbering = Numbering(_root(package, parts, "numbering"), styles)
+    styles = Styles(package.root(parts[RT.STYLES]))
+    numbering = Numbering(package.root(parts[RT.NUMBERING]), styles)
     return body, Context(package, part, styles, numbering, Fields(body), find_notes(package, parts))
 
 
 def related_parts(package: Package, part: str) -> dict[str, str]:
-    """The parts beside the main one by kind; without a relationship by their usual name."""
+    """The parts beside the main one by type of relationship; without a relationship by their usual name."""
     folder = posixpath.dirname(part)
     found = {}
     for kind in _KINDS:
         related = package.related(part, kind)
-        found[kind] = related[0] if related else package.find(posixpath.join(folder, f"{kind}.xml"))
+        usual = posixpath.join(folder, f"{posixpath.basename(kind)}.xml")
+        found[kind] = related[0] if related else package.find(usual)
     return found
 
 
-def settings(package: Package, part: str) -> Element | None:
-    return _root(package, related_parts(package, part), "settings")
+def settings(package: Package, part: str) -> Element:
+    return package.root(related_parts(package, part)[RT.SETTINGS])
 
 
 def _main_part(package: Package) -> str:
@@ -64,13 +67,6 @@ def _main_part(package: Package) -> str:
     if part:
         return part
     for name in package.names()[:_SEARCHED]:
-        if name.lower().endswith(".xml"):
-            root = package.xml(name)
-            if root is not None and root.tag == W + "document":
-                return name
+        if name.lower().endswith(".xml") and package.root(name).tag == W + "document":
+            return name
     return ""
-
-
-def _root(package: Package, parts: dict[str, str], kind: str) -> Element | None:
-    part = parts.get(kind, "")
-    return package.xml(part) if part else None

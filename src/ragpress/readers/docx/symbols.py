@@ -7,8 +7,11 @@ in Adobe's Symbol Set); a space stands where there is none.
 
 from __future__ import annotations
 
+import re
+
 _FIRST = 0x21
 _PRIVATE = range(0xF000, 0xF100)
+_PRIVATE_LETTERS = re.compile("[\uf000-\uf0ff]")
 
 _FONTS = {
     "symbol": (
@@ -54,7 +57,7 @@ def symbol_text(text: str, font: str) -> str:
 
     A character that the font's table lacks is left out, as it has no meaning outside the font.
     """
-    if not any(map(is_private, text)):
+    if not _PRIVATE_LETTERS.search(text):
         return text
     table = _FONTS.get(font.strip().lower())
     if table is None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from docx.oxml.simpletypes import ST_Merge
+
 from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, paragraphs
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.inline import chosen
-from ragpress.readers.docx.names import MC, W, number, switch, value
+from ragpress.readers.docx.names import MC, VAL, W, is_on, read, switch
 from ragpress.readers.ooxml.xml import Element
 from ragpress.readers.rows import Row
 
@@ -31,17 +33,17 @@ def read_table(
     """The rows and cells of a w:tbl. `blocks` reads the content of a cell."""
     table = Table([], context.place)
     for row in _inside(element, W + "tr"):
-        properties = row.find(W + "trPr")
+        properties = row.trPr
         if properties is not None and properties.find(W + "del") is not None:
             continue
         found = TableRow([], bool(switch(properties, W + "tblHeader")))
-        column = _few(value(properties, W + "gridBefore"), 0)
+        column = _few(read(properties, "grid_before"), 0)
         for cell in _inside(row, W + "tc"):
             column = _read_cell(cell, found, column, context, blocks)
         if found.cells:
             found.strong = all(map(_is_shaded, _inside(row, W + "tc")))
             table.rows.append(found)
-    if table.rows and _has_styled_head(element.find(W + "tblPr"), context):
+    if table.rows and _has_styled_head(read(element, "tblPr"), context):
         table.rows[0].strong = True
     return table
 
@@ -54,16 +56,16 @@ def _read_cell(
     blocks: Callable[[Iterable[Element], Context], list[Block]],
 ) -> int:
     """Adds a cell to the row. Returns the column after it."""
-    properties = element.find(W + "tcPr")
+    properties = element.tcPr
     if properties is not None and properties.find(W + "cellDel") is not None:
         return column
-    span = max(1, _few(value(properties, W + "gridSpan"), 1))
+    span = max(1, _few(read(properties, "grid_span"), 1))
     content = blocks(element, context)
-    if _merge(properties, W + "hMerge") == "continue" and row.cells:
+    if _continues_to_the_right(properties) and row.cells:
         row.cells[-1].span += span
         row.cells[-1].blocks += content
     else:
-        row.cells.append(Cell(content, column, span, _merge(properties, W + "vMerge") == "continue"))
+        row.cells.append(Cell(content, column, span, read(properties, "vMerge_val") == ST_Merge.CONTINUE))
     return min(column + span, _WIDEST)
 
 
@@ -75,25 +77,24 @@ def _is_shaded(cell: Element) -> bool:
 def _has_styled_head(properties: Element | None, context: Context) -> bool:
     """Whether the table's style shows the first row as a head (17.4.55, 17.7.6.6)."""
     look = properties.find(W + "tblLook") if properties is not None else None
-    if look is None or not context.styles.heads_tables(value(properties, W + "tblStyle") or ""):
+    if look is None or not context.styles.heads_tables(read(properties, "style") or ""):
         return False
     first = look.get(W + "firstRow")
     if first is not None:
-        return first in ("1", "true", "on")
+        return is_on(first)
     try:
         return bool(int(look.get(W + "val") or "0", 16) & _FIRST_ROW)
     except ValueError:
         return False
 
 
-def _merge(properties: Element | None, tag: str) -> str:
-    """`restart`, `continue` or empty. A merge mark without a value continues (17.18.57)."""
-    mark = properties.find(tag) if properties is not None else None
-    return "" if mark is None else mark.get(W + "val") or "continue"
+def _continues_to_the_right(properties: Element | None) -> bool:
+    """A w:hMerge, which python-docx does not know. One without a value continues the cell before (17.18.57)."""
+    mark = properties.find(W + "hMerge") if properties is not None else None
+    return mark is not None and (mark.get(VAL) or ST_Merge.CONTINUE) == ST_Merge.CONTINUE
 
 
-def _few(text: str | None, usual: int) -> int:
-    found = number(text)
+def _few(found: int | None, usual: int) -> int:
     return usual if found is None else max(0, min(found, _WIDEST))
 
 
