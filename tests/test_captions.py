@@ -218,6 +218,12 @@ def test_format_and_size_are_told_by_the_bytes(kind: str) -> None:
         kind_of(out.getvalue()[:size])
 
 
+def test_a_gif_may_have_the_longest_sides_that_its_header_can_hold() -> None:
+    header = b"GIF89a" + (40_000).to_bytes(2, "little") * 2
+    assert kind_of(header + bytes(9)) == Kind("image/gif", 40_000, 40_000)
+    assert kind_of(header + bytes(9)).huge
+
+
 def test_drawings_and_other_bytes_are_told_apart() -> None:
     assert kind_of(b"<?xml version='1.0'?>\n<!-- a --><svg xmlns='x'/>").media_type == "image/svg+xml"
     assert kind_of(b"\xd7\xcd\xc6\x9a" + bytes(20)).media_type == "image/x-wmf"
