@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 
-@dataclass(slots=True)
-class Paragraph:
+class Paragraph(msgspec.Struct):
     """One paragraph as a person sees it.
 
     `text` has no label; `label` is the automatic number ("2.1.") or "-" for a bullet. `level` is the outline level
@@ -25,16 +25,15 @@ class Paragraph:
     title: bool = False
     caption: bool = False
     bold: bool = False
-    notes: list[str] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
+    notes: list[str] = []
+    pictures: list[str] = []
 
     def line(self) -> str:
         """The text with its label in front."""
         return f"{self.label} {self.text}".strip() if self.label else self.text
 
 
-@dataclass(slots=True)
-class Cell:
+class Cell(msgspec.Struct):
     """A cell: its content and the grid columns that it covers. `continues`: it is merged into the one above."""
 
     blocks: list[Block]
@@ -43,8 +42,7 @@ class Cell:
     continues: bool = False
 
 
-@dataclass(slots=True)
-class TableRow:
+class TableRow(msgspec.Struct):
     """A row. `header`: the file repeats it on each page. `strong`: it stands out by shading or the table's style."""
 
     cells: list[Cell]
@@ -52,8 +50,7 @@ class TableRow:
     strong: bool = False
 
 
-@dataclass(slots=True)
-class Table:
+class Table(msgspec.Struct):
     """A table. `header` is how many of its rows are the header where that is beyond doubt, else None.
 
     `caption` is what names it.

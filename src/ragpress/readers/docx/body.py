@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from ragpress.readers.docx.altchunk import read_altchunk
 from ragpress.readers.docx.blocks import Block, Paragraph
@@ -86,8 +87,7 @@ def _block_elements(container: Iterable[Element]) -> Iterator[Element]:
             yield child
 
 
-@dataclass(slots=True)
-class _Properties:
+class _Properties(msgspec.Struct):
     """What a w:pPr says. `continues`: its end was deleted, or it is the big first letter of the next paragraph."""
 
     style: ParagraphStyle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
+import msgspec
 from lxml import etree
 
 from ragpress.errors import message
@@ -21,8 +21,7 @@ DEEPEST = 30
 """Tables and text boxes inside each other. Deeper ones are read as plain text: no file may exhaust the stack."""
 
 
-@dataclass(slots=True)
-class Context:
+class Context(msgspec.Struct):
     """The state of reading one document. `part` is the part that is walked, whose relationships count."""
 
     package: Package
@@ -34,11 +33,10 @@ class Context:
     place: int = 0
     depth: int = 0
     nested: int = 0  # documents inside documents
-    messages: list[Message] = field(default_factory=list)
-    pictures: dict[str, Picture] = field(default_factory=dict)
+    messages: list[Message] = []
+    pictures: dict[str, Picture] = {}
     silent_pictures: int = 0  # without alternative text
     lost_pictures: int = 0  # linked or missing
-    imported: set[str] = field(default_factory=set)
 
     def link(self, identifier: str | None) -> Relationship | None:
         return self.package.relationships(self.part).get(identifier or "")

@@ -6,7 +6,7 @@ likes, with other fields in both. Files hold fields that never end: they hide no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from ragpress.readers.docx.names import W, number, switch, value
 from ragpress.readers.ooxml.xml import Element
@@ -16,12 +16,11 @@ PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION"})
 _BUTTONS = frozenset({"MACROBUTTON", "GOTOBUTTON"})
 
 
-@dataclass(slots=True)
-class _Field:
+class _Field(msgspec.Struct):
     separated: bool  # whether a `separate` comes at all
     form: str
     in_code: bool = True
-    code: list[str] = field(default_factory=list)
+    code: list[str] = []
     shown: bool = False
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+import msgspec
 from lxml import etree
 from lxml import html as lxml_html
 
@@ -53,11 +53,10 @@ def _parser() -> etree.HTMLParser:
     return lxml_html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, recover=True, huge_tree=True)
 
 
-@dataclass(slots=True)
-class _OpenTable:
+class _OpenTable(msgspec.Struct):
     table: Table
     outside: list[Block]  # where blocks went before the table began
-    spans: dict[int, tuple[int, int]] = field(default_factory=dict)  # column to rows still covered and width
+    spans: dict[int, tuple[int, int]] = {}  # column to rows still covered and width
 
 
 class _Reader:

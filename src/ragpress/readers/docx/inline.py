@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from ragpress.readers.docx.blocks import Block
 from ragpress.readers.docx.context import Context
@@ -44,15 +44,14 @@ _CONTENT = (
 )
 
 
-@dataclass(slots=True)
-class Line:
+class Line(msgspec.Struct):
     """What a paragraph has given so far. `boxes` are blocks to stand after it."""
 
     style: ParagraphStyle
-    parts: list[str] = field(default_factory=list)
-    boxes: list[Block] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    pictures: list[str] = field(default_factory=list)
+    parts: list[str] = []
+    boxes: list[Block] = []
+    notes: list[str] = []
+    pictures: list[str] = []
     bold: int = 0  # characters that are bold
     characters: int = 0
 
@@ -70,7 +69,7 @@ class Line:
         return "\n".join(line for part in joined.split("\n") if (line := part.strip()))
 
 
-class Readers(NamedTuple):
+class Readers(msgspec.Struct, frozen=True):
     """Who reads what stands in a line and is none: these read paragraphs in turn."""
 
     drawing: Callable[[Element, Context, Line], None]
@@ -78,7 +77,7 @@ class Readers(NamedTuple):
     blocks: Callable[[Iterable[Element], Context], list[Block]]
 
 
-class _Look(NamedTuple):
+class _Look(msgspec.Struct, frozen=True):
     """How a run looks: whether it is hidden or bold, and its font."""
 
     hidden: bool

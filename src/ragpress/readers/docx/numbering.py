@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from ragpress.readers.docx.names import MC, VAL, W, number, read, switch, value
 from ragpress.readers.docx.numberformats import format_number
@@ -16,8 +17,7 @@ _LEVELS = 9
 BULLET = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """One level of a list: `text` such as `%1.%2.`, with the number format `kind`."""
 
     start: int = 1
@@ -31,8 +31,7 @@ class Level:
     hidden: bool = False
 
 
-@dataclass(slots=True)
-class _List:
+class _List(msgspec.Struct):
     """A w:num: its levels, the abstract list whose numbers it counts on, and the levels at which it starts anew."""
 
     abstract: int
@@ -40,8 +39,7 @@ class _List:
     starts: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(msgspec.Struct, frozen=True):
     text: str
     depth: int
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 from docx.enum.style import WD_STYLE_TYPE
 
 from ragpress.readers.docx.names import W, read
@@ -19,8 +19,7 @@ _CAPTIONS = frozenset({"caption", "название объекта", "عنوان
 _BODY_TEXT = 9  # the outline level that stands for none (17.3.1.20)
 
 
-@dataclass(frozen=True, slots=True)
-class ParagraphStyle:
+class ParagraphStyle(msgspec.Struct, frozen=True):
     """A paragraph style with all that it inherits.
 
     `level` is the outline level 0 to 8 or None. `numbering` is the number of a list or None, `list_level` the level
@@ -37,8 +36,7 @@ class ParagraphStyle:
     bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterStyle:
+class CharacterStyle(msgspec.Struct, frozen=True):
     hidden: bool = False
     bold: bool = False
 

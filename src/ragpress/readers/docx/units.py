@@ -9,7 +9,6 @@ its heading in the breadcrumb and is no part of its name, so that a heading put 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -28,8 +27,7 @@ _INDENT = "  "
 _TITLE = -1  # the level of a title: above all outline levels
 
 
-@dataclass(slots=True)
-class _Heading:
+class _Heading(msgspec.Struct):
     level: int
     name: str
     line: str  # with its automatic number
@@ -237,7 +235,7 @@ def _captioned(blocks: list[Block]) -> list[Block]:
     for block in blocks:
         before = found[-1] if found else None
         if isinstance(block, Table) and isinstance(before, Paragraph) and _is_caption(before):
-            found[-1] = replace(block, caption=before.text)
+            found[-1] = msgspec.structs.replace(block, caption=before.text)
         else:
             found.append(block)
     return found
