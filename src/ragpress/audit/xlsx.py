@@ -167,7 +167,8 @@ def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
                 sheet.rows.append((number, cells))
         elif tag == S + "col" and _is_on(element.get("hidden")):
             ends = [int(end) if end.isdigit() else 0 for end in (element.get("min") or "", element.get("max") or "")]
-            sheet.hidden_columns.append((ends[0], ends[1]))
+            if all(ends):
+                sheet.hidden_columns.append((ends[0], ends[1]))
         elif tag == S + "autoFilter" and element.find(S + "filterColumn") is not None:
             sheet.filters.append(_range(element.get("ref")))
         elif tag == S + "mergeCell":
