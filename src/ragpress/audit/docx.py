@@ -1,7 +1,7 @@
 """What a person sees of a Word file: the final text with everything hidden, deleted or computed taken off the tree.
 
-The tree of each story (body, note, header) is pruned of what is not seen, floating text is taken out, and what then
-stands there is read flat, in one pass. Places are the numbers of the body's blocks: paragraphs and tables, counted
+The tree of each story (body, note, header) is pruned of what is not seen, floating text is taken out, and what
+remains is read flat, in one pass. Places are the numbers of the body's blocks: paragraphs and tables, counted
 through content controls.
 """
 
@@ -48,7 +48,7 @@ class _Package(msgspec.Struct):
     """One Word file on its way to Visible.
 
     `notes` are those that the text refers to, with the place, `repeated_notes` those of table headers. `whole_fields`
-    are the marks of the current story's fields that have an end; `open_fields` tells of the open ones, the innermost
+    are the marks of the current story's fields that have an end; `open_fields` says of the open ones, the innermost
     last, whether their result is reached.
     """
 
@@ -71,8 +71,6 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     package = _Package(source, depth, parts, Visible())
     main = parts.main("document", "word/document.xml")
     root = parts.tree(main)
-    if root is None:
-        return package.seen
     package.links = parts.links(main)
     package.hidden_styles = hidden_styles(_linked_tree(package, "styles"))
     prune(root, package.hidden_styles, package.seen)
@@ -86,11 +84,8 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     return package.seen
 
 
-def _linked_tree(package: _Package, kind: str) -> Element | None:
-    for found, name in package.links.values():
-        if found == kind:
-            return package.parts.tree(name)
-    return None
+def _linked_tree(package: _Package, kind: str) -> Element:
+    return package.parts.tree(next((name for found, name in package.links.values() if found == kind), ""))
 
 
 def _blocks(parent: Element) -> Iterator[Element]:
@@ -181,10 +176,11 @@ def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
             buffer.append(" ")
         elif tag == V + "textpath":
             yield element.get("string") or ""
-        elif (tree := _graphic(element, package)) is not None:
-            said = diagram_texts(tree) if tag == D + "relIds" else chart_texts(tree, with_names=True)
-            package.seen.repeatable.update(words("\n".join(said)))
-            yield from said
+        else:
+            tree = _graphic(element, package)
+            found = diagram_texts(tree) if tag == D + "relIds" else chart_texts(tree, with_names=True)
+            package.seen.repeatable.update(words("\n".join(found)))
+            yield from found
     if buffer:
         yield "".join(buffer)
 
@@ -222,17 +218,16 @@ def _step(mark: Element, package: _Package) -> None:
         package.open_fields.pop()
 
 
-def _graphic(element: Element, package: _Package) -> Element | None:
+def _graphic(element: Element, package: _Package) -> Element:
     _, name = package.links.get(element.get(R + ("dm" if element.tag == D + "relIds" else "id")) or "", ("", ""))
-    return package.parts.tree(name) if name else None
+    return package.parts.tree(name)
 
 
 def _read_notes(package: _Package) -> None:
     """Adds the notes that the text refers to; notes may refer to none themselves."""
     wanted = dict(package.notes)
     for kind in ("footnotes", "endnotes"):
-        root = _linked_tree(package, kind)
-        for note in root if root is not None else ():
+        for note in _linked_tree(package, kind):
             key = kind, note.get(W + "id") or ""
             if key in wanted:
                 prune(note, package.hidden_styles, package.seen)
@@ -244,11 +239,9 @@ def _read_notes(package: _Package) -> None:
 def _read_headers(root: Element, package: _Package) -> None:
     """Adds the paragraphs of the page headers and footers that are printed, each once, without page numbers."""
     seen, links = package.seen, package.links
-    told: set[tuple[str, ...]] = set()
+    printed_lines: set[tuple[str, ...]] = set()
     for name, (place, printed) in _headers(root, package).items():
         tree = package.parts.tree(name)
-        if tree is None:
-            continue
         package.links = package.parts.links(name)
         already = len(seen.pieces)
         prune(tree, package.hidden_styles, seen)
@@ -257,12 +250,12 @@ def _read_headers(root: Element, package: _Package) -> None:
         found = seen.pieces[already:]
         del seen.pieces[already:]
         for piece in found:
-            said = tuple(words(piece.text))
-            seen.repeatable.update(said)
+            line = tuple(words(piece.text))
+            seen.repeatable.update(line)
             if is_page_number(piece.text):
                 seen.leave_out("page-number", [piece.text])
-            elif printed and said not in told:
-                told.add(said)
+            elif printed and line not in printed_lines:
+                printed_lines.add(line)
                 seen.pieces.append(piece)
     package.links = links
 
@@ -270,7 +263,7 @@ def _read_headers(root: Element, package: _Package) -> None:
 def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
     """The header and footer parts, with what they are and whether they are printed on any page."""
     settings = _linked_tree(package, "settings")
-    even = settings is not None and any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
+    even = any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
     found: dict[str, tuple[str, bool]] = {}
     for section in root.iter(W + "sectPr"):
         title = section.find(W + "titlePg")
@@ -287,15 +280,13 @@ def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
 
 
 def _count_comments(package: _Package) -> None:
-    comments = _linked_tree(package, "comments")
-    if comments is not None:
-        package.seen.leave_out("comment", texts(comments, *TEXTS))
+    package.seen.leave_out("comment", texts(_linked_tree(package, "comments"), *TEXTS))
 
 
 def _collect_labels(package: _Package) -> None:
     """Words of automatic labels (`Chapter %1.`) are in no text, yet may stand in the chunks."""
     numbering = _linked_tree(package, "numbering")
-    for label in numbering.iter(W + "lvlText") if numbering is not None else ():
+    for label in numbering.iter(W + "lvlText"):
         package.seen.repeatable.update(words(re.sub(r"%\d", " ", label.get(W + "val") or "")))
 
 

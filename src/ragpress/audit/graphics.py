@@ -13,19 +13,17 @@ _ANCHORS = (XDR + "twoCellAnchor", XDR + "oneCellAnchor", XDR + "absoluteAnchor"
 _SILENT = ("pres", "parTrans", "sibTrans", "doc")
 
 
-def chart_texts(root: Element | None, with_names: bool) -> list[str]:
+def chart_texts(root: Element, with_names: bool) -> list[str]:
     """The titles and labels of a chart, and the names of its series and categories, each once."""
-    if root is None:
-        return []
     found = [_line(paragraph) for paragraph in root.iter(A + "p")]
     for name in root.iter(*_NAMES) if with_names else ():
         found += texts(name, C + "v", CX + "v", CX + "pt")
     return list(dict.fromkeys(found))
 
 
-def diagram_texts(root: Element | None) -> list[str]:
+def diagram_texts(root: Element) -> list[str]:
     """The paragraphs of a diagram's points."""
-    points = [point for point in root.iter(D + "pt") if point.get("type") not in _SILENT] if root is not None else []
+    points = [point for point in root.iter(D + "pt") if point.get("type") not in _SILENT]
     return [_line(paragraph) for point in points for paragraph in point.iter(A + "p")]
 
 
@@ -35,9 +33,8 @@ def _line(paragraph: Element) -> str:
 
 def floating_texts(parts: Parts, name: str) -> Iterator[tuple[int, str]]:
     """The row (from 1) and words of each shape and chart that floats above a sheet."""
-    root = parts.tree(name)
     links = parts.links(name)
-    for anchor in list(root.iter(*_ANCHORS)) if root is not None else ():
+    for anchor in list(parts.tree(name).iter(*_ANCHORS)):
         if any(parent.tag == MC + "Fallback" for parent in anchor.iterancestors()):
             continue
         start = anchor.find(f"{XDR}from/{XDR}row")

@@ -88,15 +88,14 @@ class Parts:
                 data = data.replace(f"'{strict}'".encode(), f"'{usual}'".encode())
         return data
 
-    def tree(self, name: str) -> Element | None:
-        """The root element of a part, or None where there is none to be had."""
+    def tree(self, name: str) -> Element:
+        """The root element of a part; an empty element where it is missing or unreadable."""
         data = self.transitional(name)
-        if not data:
-            return None
         try:
-            return etree.fromstring(data, etree.XMLParser(**SAFE))
+            root = etree.fromstring(data, etree.XMLParser(**SAFE)) if data else None
         except etree.XMLSyntaxError:
-            return None
+            root = None
+        return etree.Element("empty") if root is None else root
 
     def links(self, name: str) -> dict[str, tuple[str, str]]:
         """Relationships of a part (`""` for the package) by id: the last word of the type, and the target's name.
@@ -104,9 +103,8 @@ class Parts:
         Only targets that exist in the package.
         """
         folder, base = posixpath.split(_plain(name))
-        root = self.tree(posixpath.join(folder, "_rels", f"{base}.rels"))
         found: dict[str, tuple[str, str]] = {}
-        for link in root if root is not None else ():
+        for link in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")):
             target = link.get("Target") or ""
             if (link.get("TargetMode") or "").lower() == "external" or not target:
                 continue
@@ -120,8 +118,7 @@ class Parts:
     def main(self, kind: str, usual: str) -> str:
         """The name of the part that the package is about: by its relationships, by its content type, or as usual."""
         named = [name for found, name in self.links("").values() if found == "officeDocument"]
-        types = self.tree("[Content_Types].xml")
-        for entry in types if types is not None else ():
+        for entry in self.tree("[Content_Types].xml"):
             if f"{kind}.main" in (entry.get("ContentType") or "") or "template.main" in (
                 entry.get("ContentType") or ""
             ):

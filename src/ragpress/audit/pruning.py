@@ -1,8 +1,7 @@
-"""Takes off the tree of a Word story what a person does not see: deletions, hidden runs and shapes, alternatives."""
+"""Removes from the tree of a Word part what a person does not see: deletions, hidden runs and shapes, alternatives."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ragpress.audit.names import CX, MC, OFF, TEXTS, WP, A, C, D, V, W
@@ -14,7 +13,7 @@ _PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
 _PAGE_NUMBER = "\ue001"  # a private character, no part of a word
 _BESIDE = 3  # words that a line with a page number may have without saying anything of its own
 _MARKS = (W + "rPr", W + "numPr", W + "tcPr")  # what holds w:del as a mark on itself
-_HIDDEN_STYLE = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
+_HIDING = ({"visibility", "hidden"}, {"display", "none"})  # declarations in the style of a shape
 
 
 def texts(root: Element, *tags: str) -> Iterator[str]:
@@ -29,11 +28,11 @@ def is_on(element: Element) -> bool:
     return (element.get(W + "val") or "true").lower() not in OFF
 
 
-def hidden_styles(styles: Element | None) -> frozenset[str]:
+def hidden_styles(styles: Element) -> frozenset[str]:
     """The ids of styles whose text is hidden, by themselves or through what they are based on."""
     own: dict[str, bool | None] = {}
     base: dict[str, str] = {}
-    for style in styles.iter(W + "style") if styles is not None else ():
+    for style in styles.iter(W + "style"):
         identifier = style.get(W + "styleId") or ""
         found = style.find(f"{W}rPr/{W}vanish")
         own[identifier] = None if found is None else is_on(found)
@@ -86,10 +85,10 @@ def remove_page_numbers(root: Element, seen: Visible) -> None:
 
 
 def is_page_number(line: str) -> bool:
-    """Whether a line of a header or footer only tells the page or date: a number and few words beside it."""
-    said = words(line)
-    beside = [word for word in said if word.isalpha()]
-    return len(beside) <= _BESIDE and (len(beside) < len(said) or _PAGE_NUMBER in line)
+    """Whether a line of a header or footer only gives the page or date: a number and few words beside it."""
+    found = words(line)
+    beside = [word for word in found if word.isalpha()]
+    return len(beside) <= _BESIDE and (len(beside) < len(found) or _PAGE_NUMBER in line)
 
 
 def _result(code: Element, paragraph: Element) -> list[Element]:
@@ -154,5 +153,10 @@ def _hidden_shapes(root: Element) -> list[Element]:
     marked = (mark for mark in root.iter(WP + "docPr") if (mark.get("hidden") or "0").lower() not in OFF)
     found = [mark.getparent() for mark in marked]
     for content in root.iter(W + "txbxContent", V + "textpath"):
-        found += [shape for shape in content.iterancestors() if _HIDDEN_STYLE.search(shape.get("style") or "")]
+        found += [shape for shape in content.iterancestors() if _is_hiding(shape.get("style") or "")]
     return found
+
+
+def _is_hiding(style: str) -> bool:
+    declarations = (declaration.lower().split(":") for declaration in style.split(";"))
+    return any({part.strip() for part in declaration} in _HIDING for declaration in declarations)

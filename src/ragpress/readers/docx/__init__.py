@@ -1,6 +1,6 @@
 """Word files (docx, docm, dotx, dotm) to a Document.
 
-The XML is walked once, in document order. What is left out on purpose stands in the head of the module that meets it:
+The XML is walked once, in document order. What is left out on purpose is listed at the head of the module that meets it:
 `inline` (deleted and hidden text, field codes, comments), `tables` (deleted rows and cells), `drawing` (hidden shapes,
 alternative text that is a file name), `notes` (notes that nothing cites), `headers_footers` (page numbers).
 """
@@ -52,13 +52,11 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
 
 
 def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Message]:
-    """What was met often enough to be told once a document."""
+    """What is reported once a document, with how often it was met."""
     source = context.package.source
     found = []
-    if context.silent_pictures and config.captions == "off":  # else a caption is to tell what they show
-        text = (
-            f"{context.silent_pictures} pictures have no alternative text; write one in Word so that they can be found"
-        )
+    if context.undescribed_pictures and config.captions == "off":  # else a caption will say what they show
+        text = f"{context.undescribed_pictures} pictures have no alternative text; write one in Word so that they can be found"
         found.append(message("info", "picture", text, source))
     if context.lost_pictures:
         text = f"{context.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"

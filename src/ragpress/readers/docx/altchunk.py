@@ -25,9 +25,9 @@ BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 def read_altchunk(element: Element, context: Context, blocks: BlockReader) -> list[Block]:
     """The blocks of the part that a w:altChunk imports. A part that cannot be read costs a message that names it."""
     link = context.link(element.get(R + "id"))
-    data = context.package.read(link.part) if link is not None and link.part else None
-    if link is None or data is None:
-        target = link.target if link is not None else element.get(R + "id") or "?"
+    data = context.package.read(link.part)
+    if data is None:
+        target = link.target or element.get(R + "id") or "?"
         context.warn(
             f"the imported part {target} is missing, so its text was not read; open the file in Word and save it"
         )
@@ -95,6 +95,6 @@ def _nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) 
     found = blocks(body, inner)
     context.messages += [*inner.package.messages, *inner.messages]
     context.pictures |= inner.pictures
-    context.silent_pictures += inner.silent_pictures
+    context.undescribed_pictures += inner.undescribed_pictures
     context.lost_pictures += inner.lost_pictures
     return found

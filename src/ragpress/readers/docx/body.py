@@ -47,7 +47,7 @@ def read_blocks(container: Iterable[Element], context: Context) -> list[Block]:
             carried = None
         if tag == W + "subDoc":
             link = context.link(element.get(R + "id"))
-            target = link.target if link is not None else "another file"
+            target = link.target or "another file"
             context.warn(f"the part of this master document in {target} was not read; add that file as a source, too")
         elif tag == W + "altChunk":
             blocks += read_altchunk(element, context, read_blocks)

@@ -21,6 +21,9 @@ DEEPEST = 30
 """Tables and text boxes inside each other. Deeper ones are read as plain text: no file may exhaust the stack."""
 
 
+_NOWHERE = Relationship("", "", "", "", external=False)
+
+
 class Context(msgspec.Struct):
     """The state of reading one document. `part` is the part that is walked, whose relationships count."""
 
@@ -35,11 +38,12 @@ class Context(msgspec.Struct):
     nested: int = 0  # documents inside documents
     messages: list[Message] = []
     pictures: dict[str, Picture] = {}
-    silent_pictures: int = 0  # without alternative text
+    undescribed_pictures: int = 0  # without alternative text
     lost_pictures: int = 0  # linked or missing
 
-    def link(self, identifier: str | None) -> Relationship | None:
-        return self.package.relationships(self.part).get(identifier or "")
+    def link(self, identifier: str | None) -> Relationship:
+        """The relationship of the current part, one that leads nowhere if it has none of this id."""
+        return self.package.relationships(self.part).get(identifier or "", _NOWHERE)
 
     def warn(self, text: str) -> None:
         self.messages.append(message("warning", "bad-part", text, self.package.source))

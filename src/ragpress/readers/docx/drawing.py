@@ -42,7 +42,7 @@ def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockRe
         return
     boxes: list[Block] = []
     pictures: list[str] = []
-    silent = 0
+    undescribed = 0
     for piece in _pieces(drawing):
         tag = piece.tag
         if tag == W + "txbxContent":
@@ -59,15 +59,15 @@ def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockRe
         else:
             found = _picture(piece, context)
             pictures += [found] if found else []
-            silent += bool(found)
+            undescribed += bool(found)
     line.boxes += boxes
     line.pictures += pictures
     words = any(isinstance(block, Paragraph) and block.text for block in boxes)
     text = "" if words else _alternative(drawing, properties)
     if text:
         line.add(f" {text} ")
-    elif silent and not words:
-        context.silent_pictures += silent
+    elif undescribed and not words:
+        context.undescribed_pictures += undescribed
 
 
 def _pieces(drawing: Element) -> Iterator[Element]:
@@ -117,8 +117,8 @@ def _alternative(drawing: Element, properties: Element | None) -> str:
 def _picture(element: Element, context: Context) -> str:
     """Takes the bytes of an a:blip or v:imagedata. Its sha256, or empty where it is not in the file."""
     link = context.link(element.get(R + "embed") or element.get(R + "id") or element.get(R + "pict"))
-    data = context.package.read(link.part) if link is not None and link.part else None
-    if link is None or not data:
+    data = context.package.read(link.part)
+    if not data:
         context.lost_pictures += 1
         return ""
     digest = hashlib.sha256(data).hexdigest()

@@ -47,7 +47,7 @@ class Fields:
             self._open[-1].code.append(text)
 
     def text(self) -> None:
-        """Tells that visible text was met."""
+        """Notes that visible text was met."""
         for field_ in self._open:
             field_.shown = True
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
@@ -24,12 +26,10 @@ _LARGEST = 308  # powers of ten in a double
 def graphic_blocks(element: Element, context: Context) -> list[Block]:
     """The text of a c:chart, cx:chart or dgm:relIds. Empty where its part is missing or says nothing."""
     link = context.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
-    root = context.package.xml(link.part) if link is not None and link.part else None
-    if root is None or link is None:
-        return []
+    root = context.package.root(link.part)
     if element.tag == C + "chart":
-        drawn = [context.package.xml(part) for part in context.package.related(link.part, "chartUserShapes")]
-        labels = [_rich_text(shapes) for shapes in drawn if shapes is not None]
+        shapes = context.package.related(link.part, RT.CHART_USER_SHAPES)
+        labels = [_rich_text(context.package.root(part)) for part in shapes]
         return [*_chart(root, context.place), *_said(labels, context.place)]
     if element.tag == CX + "chart":
         return _extended_chart(root, context.place)

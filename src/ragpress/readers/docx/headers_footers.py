@@ -27,12 +27,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def header_lines(root: Element, context: Context, settings: Element) -> list[Paragraph]:
-    """What stands above every page, in the order of the sections."""
+    """What is printed above every page, in the order of the sections."""
     return _read(root, context, settings, "headerReference")
 
 
 def footer_lines(root: Element, context: Context, settings: Element) -> list[Paragraph]:
-    """What stands below every page."""
+    """What is printed below every page."""
     return _read(root, context, settings, "footerReference")
 
 
@@ -61,7 +61,7 @@ def _printed(root: Element, context: Context, settings: Element, kind: str) -> I
         for reference in section.iterfind(W + kind):
             link = context.link(read(reference, "rId"))
             pages = read(reference, "type_") or WD_HEADER_FOOTER.PRIMARY
-            if link is not None and link.part and pages in wanted:
+            if link.part and pages in wanted:
                 yield link.part
 
 

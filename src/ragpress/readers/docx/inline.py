@@ -70,7 +70,7 @@ class Line(msgspec.Struct):
 
 
 class Readers(msgspec.Struct, frozen=True):
-    """Who reads what stands in a line and is none: these read paragraphs in turn."""
+    """The readers of what is anchored in a line and holds paragraphs itself."""
 
     drawing: Callable[[Element, Context, Line], None]
     note: Callable[[Element, Context, Line], None]
@@ -146,9 +146,9 @@ def chosen(alternatives: Element) -> list[Element]:
     That is the first choice whose namespaces Office knows, else the fallback. A branch that says nothing is passed
     over, as writers leave the text in another one.
     """
-    said = [branch for branch in alternatives if next(branch.iter(*_CONTENT), None) is not None]
-    known = [branch for branch in said if branch.tag != MC + "Choice" or _is_known(branch)]
-    return list((known or said)[0]) if said else []
+    filled = [branch for branch in alternatives if next(branch.iter(*_CONTENT), None) is not None]
+    known = [branch for branch in filled if branch.tag != MC + "Choice" or _is_known(branch)]
+    return list((known or filled)[0]) if filled else []
 
 
 def _is_known(choice: Element) -> bool:

@@ -1,4 +1,4 @@
-"""numbering.xml: the labels of automatic lists ("2.1."), which stand nowhere in the text (ECMA-376 part 1, 17.9)."""
+"""numbering.xml: the labels of automatic lists ("2.1."), which are not part of the text (ECMA-376 part 1, 17.9)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Level(msgspec.Struct, frozen=True):
 
 
 class _List(msgspec.Struct):
-    """A w:num: its levels, the abstract list whose numbers it counts on, and the levels at which it starts anew."""
+    """A w:num: its levels, the abstract list whose numbers it counts on, and the levels at which it restarts."""
 
     abstract: int
     levels: dict[int, Level]

@@ -95,9 +95,9 @@ class UnitWriter:
             heading = self._path.pop()
             self._current = self._path[-1].number if self._path else 0
             if not heading.used:
-                self._keep(heading)
+                self._keep_as_paragraph(heading)
 
-    def _keep(self, heading: _Heading) -> None:
+    def _keep_as_paragraph(self, heading: _Heading) -> None:
         """Puts a heading without a body where it stood, before the pictures below it, if there are any."""
         self.empty_headings.append((heading.line, heading.place))
         pictures = self.units[heading.units :]
@@ -129,16 +129,16 @@ class UnitWriter:
         self._pictures([block])
 
     def _list(self, items: list[Paragraph]) -> None:
-        said = [item for item in items if item.text or item.notes]
-        if said:
-            outmost = min(item.depth or 0 for item in said)
+        filled = [item for item in items if item.text or item.notes]
+        if filled:
+            outmost = min(item.depth or 0 for item in filled)
             texts = []
-            for item in said:
+            for item in filled:
                 indent = _INDENT * ((item.depth or 0) - outmost)
                 lines = "\n".join([item.line(), *item.notes]).split("\n")
                 texts.append(normalize("\n".join(indent + line for line in lines)))
             texts[0] = texts[0].lstrip()
-            self._put("list", "\n".join(texts), said[0].place, said[-1].place, _starts(texts))
+            self._put("list", "\n".join(texts), filled[0].place, filled[-1].place, _starts(texts))
         self._pictures(items)
 
     def _table(self, table: Table) -> None:
@@ -148,7 +148,7 @@ class UnitWriter:
         if marked and table.header is None and not found.header:
             found = read_table(rows, marked)
         if found.header and _repeated(rows, found.header) > 1:
-            found = read_table(rows, 0)  # what the table says over and over is no header
+            found = read_table(rows, 0)  # a line that the table repeats is no header
         headed = bool(found.header) and (len(found.rows) > 1 or pair_columns(found.header))
         if is_layout(table, self._longest, headed):
             self.write([Paragraph(table.caption, table.place), *prose(table)])
@@ -247,7 +247,7 @@ def _is_caption(block: Paragraph) -> bool:
 
 
 def _repeated(rows: list[Row], header: tuple[str, ...]) -> int:
-    """How often the header stands among the rows once more; a Word table repeats it by itself on each page."""
+    """How often the header is repeated among the rows; a Word table repeats it by itself on each page."""
     texts = [" ".join(text.split()) for text in header]
     return sum([" ".join(text.split()) for text in row.cells] == texts for row in rows) - 1
 
