@@ -38,7 +38,7 @@ READERS = (
     ("names", "rows"),
     ("kinds",),
     ("headers",),
-    ("tables", "table_units", "ooxml"),
+    ("tables", "table_units", "dialect", "ooxml"),
     ("csv", "docx", "markdown", "plaintext", "xlsx"),
     ("__init__",),
 )

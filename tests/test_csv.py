@@ -9,7 +9,7 @@ import pytest
 from ragpress.config import Config
 from ragpress.errors import SourceError
 from ragpress.readers import read_document
-from ragpress.readers.csv import find_delimiter
+from ragpress.readers.dialect import find_delimiter
 from ragpress.records import Document
 
 
@@ -58,6 +58,11 @@ def test_persian_in_cp1256_is_read() -> None:
         ("1,5;2,5\n3,5;4,5\n5,5;6,5\n", ";"),
         ("Строка без полей\nещё одна, с запятой\nи третья, и четвёртая, и пятая\nшестая\nседьмая\n", ""),
         ("одно\nдва\n", ""),
+        ("имя,часы\n" + "Анна,пн 9-18; сб 10-14\n" * 60, ","),  # a sign in each row, but not in the header
+        ("1.5 2.5 0.1\n2.5 3.5 0.2\n4.5 1.5 0.3\n", " "),
+        ("насос медный новый\nклапан стальной старый\nкран латунный новый\n", ""),
+        ("имя#цена\nмел#5\nдоска#6\n", "#"),
+        ("Отчёт\nза май, с поправками\nимя;цена;вес\nмел;5,5;1,5\nдоска;6,5;2,5\n", ";"),
         ("банер\nкод,имя,вес\nК1,гайка,10\nК2,болт\nК3,шайба,5,лишнее\n", ","),
     ],
 )
@@ -90,6 +95,41 @@ def test_a_quotation_that_never_ends_swallows_nothing() -> None:
     document = read('имя;цена\n"мел;5\nдоска;6\n"парта";7\n')
     assert texts(document) == ['имя: "мел\nцена: 5', "имя: доска\nцена: 6", "имя: парта\nцена: 7"]
     assert "R2 csv-quote: quotations that do not end: 1" in said(document)
+
+
+def test_blanks_beside_a_quotation_do_not_belong_to_the_field() -> None:
+    document = read('имя, место, цех\nмел, "Тверь, ул. 1" , 5\nмост, "Псков, ул. 2", 6\n')
+    assert texts(document)[0] == "имя: мел\nместо: Тверь, ул. 1\nцех: 5"
+
+
+def test_quotes_escaped_by_a_backslash_are_read_and_paths_keep_theirs() -> None:
+    document = read('id,имя,цех\n"1","ООО \\"Мел\\"","а, б"\n"2","Мост","в"\n')
+    assert texts(document)[0] == 'id: 1\nимя: ООО "Мел"\nцех: а, б'
+    paths = read('id,путь\n"1","C:\\a\\"\n"2","D:\\b\\"\n')
+    assert texts(paths)[0] == "id: 1\nпуть: C:\\a\\"
+
+
+def test_single_quotes_around_fields_alone_are_quotes() -> None:
+    document = read("имя;цена\n'мел; белый';5\n'доска; чёрная';6\n")
+    assert texts(document)[0] == "имя: мел; белый\nцена: 5"
+
+
+def test_a_record_with_another_delimiter_is_divided_by_it() -> None:
+    assert texts(read("имя,цена,цех\nмел,5,а\nдоска;6;б\nмост,7,в\n"))[1] == "имя: доска\nцена: 6\nцех: б"
+
+
+def test_comments_above_the_header_are_titles_whole() -> None:
+    document = read("# сделано, вручную\n# 2024, май\nимя,цена\nмел,5\nдоска,6\n")
+    assert {unit.headings for unit in document.units} == {("# сделано, вручную", "# 2024, май")}
+    assert texts(read("#имя,цена\nмел,5\nдоска,6\n"))[0] == "#имя: мел\nцена: 5"
+
+
+def test_line_ends_of_all_kinds_end_records() -> None:
+    assert texts(read("имя,цена\r\r\nмел,5\rдоска,6\nмост,7\r\n")) == [
+        "имя: мел\nцена: 5",
+        "имя: доска\nцена: 6",
+        "имя: мост\nцена: 7",
+    ]
 
 
 def test_quotes_that_are_not_doubled_are_kept() -> None:

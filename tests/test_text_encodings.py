@@ -42,6 +42,14 @@ SINGLE_BYTE = [
     *((text, "cp1252") for text in ("Grüße aus München", "Été à la crème brûlée", "garçon à l’école", "£5 “each”")),
     *((text, "cp1252") for text in ("20 °C ± 2", "Škoda parts are listed on the second page")),
     ("Київ є столицею України", "cp1251"),
+    ("Όνομα,Τιμή\nΜολύβι,12", "cp1253"),
+    ("שם,מחיר\nמחברת,30", "cp1255"),
+    ("Název,Cena\nŽlutý kůň,12", "cp1250"),
+    ("商品名,価格\nノート,300", "cp932"),
+    ("商品名,価格\nノート,300", "euc_jp"),
+    ("이름,가격\n연필,120\n지우개,80", "cp949"),
+    ("名称,价格,数量\n笔记本,30,2", "gb18030"),
+    ("名稱,價格,數量\n筆記本,30,2", "big5"),
 ]
 
 

@@ -6,25 +6,20 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
+from ragpress.readers.dialect import DELIMITERS, Dialect, find_dialect
+from ragpress.readers.kinds import kind
 from ragpress.readers.rows import Row, TableReading
 from ragpress.readers.table_units import table_units
 from ragpress.readers.tables import read_tables
 from ragpress.records import Document, Locator, Message, Unit
 from ragpress.text import decode, normalize
 
-DELIMITERS = "\t;|,"
-"""Those known, the surer sign first: a comma also stands in decimals and prose."""
-
-_SAMPLE = 1 << 18  # characters looked at for the delimiter
-_LEAST = 0.5  # evidence below which a file has one column
-_SEPARATOR = re.compile(r'"?sep=(.)"?[ \t]*\n?', re.IGNORECASE)
-_QUOTED = re.compile(r'(?:^|(?<=[\t;|,\n]))"(?:[^"]|"")*"(?=[\t;|,\n]|\Z)')
 _LONGEST_FIELD = 1 << 27
 _LOOK_AHEAD = 1 << 20  # characters in which a quotation must end
 
@@ -44,17 +39,12 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     """
     decoded = decode(data, source)
     messages = list(decoded.messages)
-    text = decoded.text
-    first = 1
-    hint = _SEPARATOR.match(text)
-    if hint is not None:  # Excel reads the delimiter from this line and does not show it
-        text, first = text[hint.end() :], 2
-    delimiter = hint[1] if hint is not None else find_delimiter(text, PurePosixPath(source).suffix.lower() == ".tsv")
-    records, unclosed = _records(text, delimiter, first)
+    dialect = find_dialect(decoded.text, PurePosixPath(source).suffix.lower() == ".tsv")
+    records, unclosed = _records(decoded.text, dialect)
     if unclosed:
         found = f"quotations that do not end: {len(unclosed)}; the marks were kept as text"
         messages.append(message("warning", "csv-quote", found, source, Locator("R", unclosed[0], unclosed[0])))
-    rows = _rows(records)
+    rows = _rows(records, dialect.delimiter)
     if not rows:
         raise SourceError("empty-source", "the file holds no record; fill it in or remove it", source)
     units: list[Unit] = []
@@ -64,45 +54,49 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     return Document(source=source, title=PurePosixPath(source).stem, units=tuple(units), messages=tuple(messages))
 
 
-def find_delimiter(text: str, tabs: bool = False) -> str:
-    """The delimiter that divides most records, and those alike; `""` for a single column. `tabs` prefers tabs.
-
-    Quoted fields are set aside first. Of two that do equally well the surer sign wins, so that a decimal comma
-    divides nothing.
-    """
-    lines = [line for line in _QUOTED.sub("x", text[:_SAMPLE]).split("\n") if line.strip()]
-    if len(text) > _SAMPLE and len(lines) > 1:
-        lines.pop()  # cut short
-    if tabs and any("\t" in line for line in lines):
-        return "\t"
-    best, most = "", _LEAST
-    for delimiter in DELIMITERS:
-        counts = [line.count(delimiter) for line in lines]
-        divided = [count for count in counts if count]
-        if divided:
-            usual = Counter(divided).most_common(1)[0][1]
-            score = (usual + len(divided)) / (2 * len(lines))
-            if score > most + 0.02:
-                best, most = delimiter, score
-    return best
-
-
-def _records(text: str, delimiter: str, first: int) -> tuple[list[_Record], list[int]]:
+def _records(text: str, dialect: Dialect) -> tuple[list[_Record], list[int]]:
     """All records but blank ones, and the numbers of those in which a quotation does not end."""
-    if not delimiter:
-        delimiter = "\x1f"  # decoding leaves no control character
+    delimiter = dialect.delimiter or "\x1f"  # decoding leaves no control character
+    text = _plain_quotes(text[dialect.start :], delimiter, dialect.quote)
     csv.field_size_limit(_LONGEST_FIELD)
     try:
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
-        found = [_Record(number, fields) for number, fields in enumerate(reader, start=first)]
+        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, quotechar=dialect.quote, strict=True)
+        found = [_Record(number, fields) for number, fields in enumerate(reader, start=dialect.first)]
     except csv.Error:
-        found, unclosed = _tolerant(text, delimiter, first)
+        found, unclosed = _tolerant(text, delimiter, dialect.quote, dialect.first)
     else:
         unclosed = []
-    return [record for record in found if any(field.strip() for field in record.fields)], unclosed
+    records = [record for record in found if any(field.strip() for field in record.fields)]
+    return _divided_otherwise(records, delimiter), unclosed
 
 
-def _tolerant(text: str, delimiter: str, first: int) -> tuple[list[_Record], list[int]]:
+def _plain_quotes(text: str, delimiter: str, quote: str) -> str:
+    """The text with quotes escaped as `\\"` doubled, and without the blanks between a delimiter and a quote."""
+    if f"\\{quote}" in text and re.search(rf"\\{quote}[^\n{re.escape(delimiter)}]", text):
+        text = re.sub(rf"\\{quote}(?=[^\n{re.escape(delimiter)}])", quote * 2, text)
+    sign = re.escape(delimiter)
+    if delimiter != " " and (f"{delimiter} {quote}" in text or f"{quote} {delimiter}" in text):
+        field = rf"(?:^|(?<={sign})|(?<=\n)) *{quote}(?:[^{quote}\n]|{quote}{quote})*{quote} *(?={sign}|\n|\Z)"
+        text = re.sub(field, lambda found: found[0].strip(" "), text)
+    return text
+
+
+def _divided_otherwise(records: list[_Record], delimiter: str) -> list[_Record]:
+    """A record of one field is divided by another usual delimiter where that gives as many fields as most have."""
+    usual = Counter(len(record.fields) for record in records[:1000]).most_common(1)
+    if not usual or usual[0][0] < 3:
+        return records
+    found = []
+    for record in records:
+        if len(record.fields) == 1:
+            parts = [record.fields[0].split(other) for other in DELIMITERS if other != delimiter]
+            fits = [fields for fields in parts if len(fields) == usual[0][0]]
+            record = _Record(record.number, fits[0]) if fits else record
+        found.append(record)
+    return found
+
+
+def _tolerant(text: str, delimiter: str, quote: str, first: int) -> tuple[list[_Record], list[int]]:
     """As `_records`, for quotes inside quotations that are not doubled, and quotations that never end."""
     records: list[_Record] = []
     unclosed: list[int] = []
@@ -111,10 +105,10 @@ def _tolerant(text: str, delimiter: str, first: int) -> tuple[list[_Record], lis
     position, number = 0, first
     while position < len(text):
         value, end = None, position
-        if text[position] == '"':
-            end = _closing(text, position, delimiter)
+        if text[position] == quote:
+            end = _closing(text, position, delimiter, quote)
             if end:
-                value = text[position + 1 : end].replace('""', '"')
+                value = text[position + 1 : end].replace(quote * 2, quote)
                 end += 1
             elif not unclosed or unclosed[-1] != number:
                 unclosed.append(number)
@@ -132,7 +126,7 @@ def _tolerant(text: str, delimiter: str, first: int) -> tuple[list[_Record], lis
     return records, unclosed
 
 
-def _closing(text: str, start: int, delimiter: str) -> int:
+def _closing(text: str, start: int, delimiter: str, quote: str) -> int:
     """Where the quotation that opens at `start` ends, or 0.
 
     A quote ends it before a delimiter, a line end or the end of the text. One that stands like an opening quote in a
@@ -141,9 +135,9 @@ def _closing(text: str, start: int, delimiter: str) -> int:
     position = start + 1
     line_end = -1
     limit = start + _LOOK_AHEAD
-    while (position := text.find('"', position, limit)) >= 0:
+    while (position := text.find(quote, position, limit)) >= 0:
         behind = text[position + 1 : position + 2]
-        if behind == '"':
+        if behind == quote:
             position += 2
             continue
         if behind in ("", "\n", delimiter):
@@ -156,10 +150,20 @@ def _closing(text: str, start: int, delimiter: str) -> int:
     return 0
 
 
-def _rows(records: Sequence[_Record]) -> list[Row]:
+def _whole_comments(records: Sequence[_Record], delimiter: str) -> Iterator[_Record]:
+    """Comments above a table, `# made, by hand`, are one text each; `#id,name` that fits the records is no comment."""
+    top = next((at for at, record in enumerate(records) if not record.fields[0].startswith("#")), 0)
+    names = top > 0 and len(records[top - 1].fields) == len(records[top].fields) > 1
+    names = names and any(kind(field.strip()) != "text" for field in records[top].fields if field.strip())
+    for at, record in enumerate(records):
+        comment = at < top - names and len(record.fields) > 1
+        yield _Record(record.number, [delimiter.join(record.fields)]) if comment else record
+
+
+def _rows(records: Sequence[_Record], delimiter: str) -> list[Row]:
     rows: list[Row] = []
     last = 0
-    for number, fields in records:
+    for number, fields in _whole_comments(records, delimiter):
         cells = tuple(normalize(field).strip() for field in fields)
         if any(cells):
             rows.append(Row(number, cells, gap=number - last - 1 if rows else 0))

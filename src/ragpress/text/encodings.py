@@ -8,7 +8,7 @@ import msgspec
 
 from ragpress.errors import SourceError, message
 from ragpress.records import Message
-from ragpress.text.guessing import best_single_byte, readable_share
+from ragpress.text.guessing import best_single_byte, best_wide, readable_share
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -54,15 +54,16 @@ def decode(data: bytes, source: str) -> Decoded:
     """Text with `\\n` line ends and without byte order marks, NUL and other control characters but tab and form feed.
 
     Tried in this order: a byte order mark; UTF-16 and UTF-32 without a mark, by the zero bytes; strict UTF-8; UTF-8
-    with a few broken bytes; the single-byte encoding in which the text reads most like Russian, Persian or a
-    Western language. What is not certain is reported as a warning with code `text-encoding`.
+    with a few broken bytes; the single-byte encoding in which the text reads most like Russian, Persian, Greek, Hebrew
+    or a language of Latin letters; those of Japanese, Korean and Chinese. What is not certain is reported as a warning
+    with code `text-encoding`.
     Raises SourceError (bad-encoding) for bytes that are no text.
     """
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
             raise _no_text(source, f"this is {name}, not a text file")
     text, encoding, note = _decode(data, source)
-    text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\ufeff", "").replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     controls = _CONTROLS.findall(text)
     if len(controls) > max(_FEW, len(text) // 50):
         raise _no_text(source, f"{len(controls)} control characters among {len(text)}: the bytes are no text")
@@ -94,7 +95,7 @@ def _decode(data: bytes, source: str) -> tuple[str, str, str]:
     found = _strict(data, "utf-8") or _almost(data, "utf-8")
     if found:
         return found
-    encoding = best_single_byte(data)
+    encoding = best_single_byte(data) or best_wide(data)
     if not encoding:
         raise _no_text(source, "the bytes are no text in any encoding known here")
     return data.decode(encoding, "replace"), encoding, _taken_for(encoding)
