@@ -194,3 +194,25 @@ def test_odd_sheet_names_are_names_like_others() -> None:
     document = read(make_xlsx({"../etc & «co»!": TABLE}))
     assert str(document.units[0].locator) == "../etc & «co»!!R2"
     assert document.units[0].section == "../etc & «co»!"
+
+
+WORDS: Grid = [["Кличка", "Масть"], ["Рекс", "рыжая"], ["Мурка", "серая"], ["Буян", "белая"]]
+FROZEN = '<sheetViews><sheetView><pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews>'
+PRINTED = '<definedName name="_xlnm.Print_Titles" localSheetId="0">Питомцы!$1:$1</definedName>'
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        (Sheet(rows(WORDS), before=FROZEN), ""),
+        (Sheet(rows(WORDS), after='<autoFilter ref="A1:B4"/>'), ""),
+        (Sheet(rows(WORDS)), PRINTED),
+    ],
+    ids=["frozen pane", "filter buttons", "printed on every page"],
+)
+def test_a_row_that_the_file_sets_apart_heads_a_table_of_words(page: Sheet, names: str) -> None:
+    assert texts(read(make_xlsx({"Питомцы": page}, names=names)))[0] == "Кличка: Рекс\nМасть: рыжая"
+
+
+def test_a_table_of_words_that_nothing_sets_apart_has_no_header() -> None:
+    assert texts(read(make_xlsx({"Питомцы": Sheet(rows(WORDS))})))[0] == "Кличка\nМасть"

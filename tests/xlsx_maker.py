@@ -78,8 +78,12 @@ def make_xlsx(
     parts: Mapping[str, str | bytes] | None = None,
     properties: str = "",
     styles: str | None = None,
+    names: str = "",
 ) -> bytes:
-    """A workbook. `strings` is the inside of the shared strings part; `formats` are number format codes."""
+    """A workbook. `strings` is the inside of the shared strings part; `formats` are number format codes.
+
+    `properties` stands before the list of sheets, `names` (the inside of definedNames) behind it.
+    """
     content: dict[str, str | bytes] = {}
     entries, links = [], []
     for number, (name, sheet) in enumerate(sheets.items(), start=1):
@@ -99,7 +103,8 @@ def make_xlsx(
     links.append(("rIdT", "styles", "styles.xml"))
     content["xl/styles.xml"] = styles if styles is not None else styles_part(formats)
     content["xl/workbook.xml"] = (
-        f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{properties}<sheets>{"".join(entries)}</sheets></workbook>'
+        f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{properties}<sheets>{"".join(entries)}</sheets>'
+        f"<definedNames>{names}</definedNames></workbook>"
     )
     content["xl/_rels/workbook.xml.rels"] = relationships(links)
     content["_rels/.rels"] = relationships([("rId1", "officeDocument", "xl/workbook.xml")])

@@ -13,10 +13,11 @@ from ragpress.readers.ooxml.xml import EMPTY, child, local
 from ragpress.readers.rows import TableReading, one_line
 from ragpress.readers.table_units import table_units
 from ragpress.readers.xlsx.assembly import find_tables
+from ragpress.readers.xlsx.content import SheetContent, area
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
 from ragpress.readers.xlsx.regions import Proven
-from ragpress.readers.xlsx.sheet import Book, SheetContent, add_filter, area, read_sheet
+from ragpress.readers.xlsx.sheet import Book, add_filter, read_sheet
 from ragpress.readers.xlsx.strings import shared_strings
 from ragpress.readers.xlsx.styles import read_styles
 from ragpress.readers.xlsx.workbook import SheetEntry, read_workbook
@@ -113,7 +114,7 @@ class _Reader:
         if sheet.kind != "worksheet":
             self._chart_sheet(sheet)
             return False
-        content = read_sheet(self.package, sheet.part, book)
+        content = read_sheet(self.package, sheet, book)
         proven = self._tables(sheet, content)
         seen = see(content)
         regions = [_Region(table.first_place(), table) for table in find_tables(seen.rows, proven)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ragpress.readers.rows import RowEvidence
-from ragpress.readers.xlsx.sheet import Area, SheetContent, rows_between
+from ragpress.readers.xlsx.content import Area, SheetContent, rows_between
 
 MAX_VISITS = 1 << 22
 """Rows that all merged ranges together may reach over; ranges that overlap by the thousand are no work of people."""
@@ -76,7 +76,7 @@ def see(content: SheetContent) -> Seen:
                     texts if list(texts) == sorted(texts) else dict(sorted(texts.items())),
                     spans,
                     frozenset(cover.inherited),
-                    RowEvidence(bold=number in content.bold, filled=number in content.filled),
+                    content.evidence(number),
                 )
             )
     seen.hidden_columns = len(hidden_columns)

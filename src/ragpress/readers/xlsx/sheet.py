@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import datetime
 import re
-from bisect import bisect_left
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
-from openpyxl.utils.cell import column_index_from_string, range_boundaries
+from openpyxl.utils.cell import column_index_from_string
 from openpyxl.utils.datetime import WINDOWS_EPOCH
 
 from ragpress.errors import SourceError
 from ragpress.readers.ooxml.formatted_values import show_number, show_text
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
+from ragpress.readers.xlsx.content import MAX_COLUMN, MAX_ROW, SheetContent, area
 from ragpress.readers.xlsx.stream import stream
 from ragpress.readers.xlsx.strings import clean, rich_text
 from ragpress.readers.xlsx.styles import Styles
-
-MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
-"""The size of a sheet in Excel; what claims to lie beyond is taken to follow what came before it."""
+from ragpress.readers.xlsx.workbook import SheetEntry
 
 MAX_TEXT = 1 << 26
 """Characters that all cells together may show: one long shared string in every cell would fill any memory."""
@@ -30,35 +27,6 @@ MAX_TEXT = 1 << 26
 _EXACT_DIGITS = 40
 _EXACT_EXPONENT = 400
 _CACHE = 50_000
-
-
-class Area(NamedTuple):
-    """A range of cells, from 1, all ends in."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-
-class SheetContent(msgspec.Struct):
-    """What stands in a worksheet part, before anything is judged.
-
-    `cells` gives the texts of a row by column, rows ascending; `bold` and `filled` name the rows all of whose texts
-    are so. `formulas` lists rows with a formula whose value is not in the file; `bad_strings` counts cells whose
-    shared string is missing.
-    """
-
-    cells: dict[int, dict[int, str]] = {}
-    bold: set[int] = set()
-    filled: set[int] = set()
-    hidden_rows: set[int] = set()
-    hidden_columns: list[tuple[int, int]] = []
-    merged: list[Area] = []
-    filters: list[Area] = []
-    formulas: list[int] = []
-    bad_strings: int = 0
-    print_texts: list[str] = []
 
 
 class Book(msgspec.Struct):
@@ -76,11 +44,11 @@ _ISO = re.compile(
 )
 
 
-def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
+def read_sheet(package: Package, sheet: SheetEntry, book: Book) -> SheetContent:
     """All cells with a text. Rows and columns are counted on where their numbers are missing."""
-    content = SheetContent()
+    content = SheetContent(print_titles=sheet.print_titles)
     row = 0
-    for element in stream(package, name, "row", "col", "mergeCell", "autoFilter", "headerFooter"):
+    for element in stream(package, sheet.part, "pane", "row", "col", "mergeCell", "autoFilter", "headerFooter"):
         kind = local(element)
         if kind == "row":
             row = _number(element.get("r"), MAX_ROW) or row + 1
@@ -98,6 +66,9 @@ def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
                 content.merged.append(merged)
         elif kind == "autoFilter":
             add_filter(element, content)
+        elif kind == "pane":
+            if (element.get("state") or "").startswith("frozen"):
+                content.frozen = _frozen_row(element)
         else:
             content.print_texts.extend(part.text for part in element if part.text)
     if list(content.cells) != sorted(content.cells):
@@ -106,27 +77,19 @@ def read_sheet(package: Package, name: str, book: Book) -> SheetContent:
 
 
 def add_filter(element: Element, content: SheetContent) -> None:
-    """Takes down the range of an `autoFilter` that has a condition: what it hides is still data."""
+    """Takes down where an `autoFilter` has its buttons, and its range if it has a condition: that hides only data."""
     found = area(element.get("ref"))
-    if found and child(element, "filterColumn") is not EMPTY:
-        content.filters.append(found)
+    if found:
+        content.filtered.add(found.top)
+        if child(element, "filterColumn") is not EMPTY:
+            content.filters.append(found)
 
 
-def area(reference: str | None) -> Area | None:
-    """The range that a reference such as `A1:B2`, `A1` or `A:B` names, or None."""
-    try:
-        left, top, right, bottom = range_boundaries((reference or "").strip())
-    except ValueError:
-        return None
-    if not top and not left:
-        return None
-    top, bottom, left, right = top or 1, bottom or MAX_ROW, left or 1, right or MAX_COLUMN
-    return Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
-
-
-def rows_between(rows: list[int], first: int, last: int) -> list[int]:
-    """The members of an ascending list from `first` to `last`."""
-    return rows[bisect_left(rows, first) : bisect_left(rows, last + 1)]
+def _frozen_row(pane: Element) -> int:
+    """The last row above a frozen pane's split, which counts from the first row that is in sight."""
+    split = _number(pane.get("ySplit"), MAX_ROW)
+    first = area(pane.getparent().get("topLeftCell"))
+    return split + (first.top - 1 if first and split else 0)
 
 
 def _number(text: str | None, limit: int) -> int:
@@ -140,7 +103,7 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
     if is_on(element.get("hidden")):
         content.hidden_rows.add(row)
     texts = content.cells.get(row, {})
-    bold = filled = True
+    look = -1  # all bits
     column = 0
     cell_name = element.tag[: -len("row")] + "c"
     for cell in element:
@@ -153,14 +116,10 @@ def _read_row(element: Element, row: int, content: SheetContent, book: Book) -> 
             book.characters += len(text)
             # Two cells at one place are damage: nothing may be lost of either.
             texts[column] = f"{texts[column]}\n{text}" if column in texts else text
-            bold = bold and style < len(book.styles.bold) and book.styles.bold[style]
-            filled = filled and style < len(book.styles.filled) and book.styles.filled[style]
+            look &= book.styles.look(style)
     if texts:
         content.cells[row] = texts
-        if bold:
-            content.bold.add(row)
-        if filled:
-            content.filled.add(row)
+        content.looks[row] = content.looks.get(row, -1) & look
 
 
 @lru_cache(maxsize=1024)

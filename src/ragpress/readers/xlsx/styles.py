@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from openpyxl.styles.borders import Border
 from openpyxl.styles.colors import Color
 from openpyxl.styles.fills import Fill, PatternFill
 from openpyxl.styles.fonts import Font
@@ -36,15 +37,21 @@ _WHITE = (1, 9, "FFFFFFFF", "00FFFFFF")  # indexes of the palette, and as red, g
 _FORMAT_16 = "{http://schemas.microsoft.com/office/spreadsheetml/2015/02/main}formatCode16"
 
 
+BOLD, FILLED, RULED_BELOW, RULED_ABOVE = 1, 2, 4, 8
+"""Bits of a look: those that all cells of a row share are what the row looks like."""
+
+
 class Styles(msgspec.Struct, frozen=True):
-    """By a cell's style index: its format code, whether it is bold, whether it is filled."""
+    """By a cell's style index: its format code, and its look."""
 
     formats: tuple[str, ...] = ()
-    bold: tuple[bool, ...] = ()
-    filled: tuple[bool, ...] = ()
+    looks: tuple[int, ...] = ()
 
     def format(self, index: int) -> str:
         return self.formats[index] if 0 <= index < len(self.formats) else FORMAT_GENERAL
+
+    def look(self, index: int) -> int:
+        return self.looks[index] if 0 <= index < len(self.looks) else 0
 
 
 def read_styles(package: Package, name: str) -> Styles:
@@ -56,13 +63,16 @@ def read_styles(package: Package, name: str) -> Styles:
         code = entry.get(_FORMAT_16) or entry.get("formatCode")
         if number >= 0 and code and number not in _SYSTEM_DATES:
             codes[number] = code
-    bold = [bool(_look(Font, entry).b) for entry in child(root, "fonts")]
-    filled = [_is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
+    fonts = [BOLD * bool(_look(Font, entry).b) for entry in child(root, "fonts")]
+    fills = [FILLED * _is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
+    borders = [_rules(_look(Border, entry)) for entry in child(root, "borders")]
     formats = child(root, "cellXfs")
     return Styles(
         tuple(codes.get(_number(entry.get("numFmtId")), FORMAT_GENERAL) for entry in formats),
-        tuple(_at(bold, _number(entry.get("fontId"))) for entry in formats),
-        tuple(_at(filled, _number(entry.get("fillId"))) for entry in formats),
+        tuple(
+            _at(fonts, entry.get("fontId")) | _at(fills, entry.get("fillId")) | _at(borders, entry.get("borderId"))
+            for entry in formats
+        ),
     )
 
 
@@ -70,12 +80,13 @@ def _number(text: str | None, otherwise: int = 0) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 10 else otherwise
 
 
-def _at(values: list[bool], index: int) -> bool:
-    return index < len(values) and values[index]
+def _at(looks: list[int], index: str | None) -> int:
+    number = _number(index)
+    return looks[number] if number < len(looks) else 0
 
 
 def _look(kind: Any, element: Element) -> Any:
-    """openpyxl's record of a font or fill. A plain one where it refuses what a file says: no text hangs on it."""
+    """openpyxl's record of a font, fill or border; a plain one where it refuses the file's: no text hangs on it."""
     try:
         return kind.from_tree(element) or kind()
     except (TypeError, ValueError, AttributeError, KeyError, IndexError):
@@ -90,3 +101,8 @@ def _is_filled(fill: Fill) -> bool:
     if colour.type == "theme":
         return bool(colour.theme or colour.tint)
     return colour != _NO_COLOUR and colour.value not in _WHITE
+
+
+def _rules(border: Border) -> int:
+    below, above = (side is not None and bool(side.style) for side in (border.bottom, border.top))
+    return RULED_BELOW * below | RULED_ABOVE * above

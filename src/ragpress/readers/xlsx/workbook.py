@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from openpyxl.worksheet.print_settings import PrintTitles
 
 from ragpress.errors import SourceError
 from ragpress.readers.ooxml.package import Package
@@ -14,12 +15,16 @@ SheetKind = Literal["worksheet", "chartsheet", "other"]
 
 
 class SheetEntry(msgspec.Struct, frozen=True):
-    """A sheet as the workbook lists it. `part` is empty where the file holds none for it."""
+    """A sheet as the workbook lists it. `part` is empty where the file holds none for it.
+
+    `print_titles` are the first and last row of those that are printed on every page, 0 for none.
+    """
 
     name: str
     part: str
     kind: SheetKind
     hidden: bool
+    print_titles: tuple[int, int] = (0, 0)
 
 
 class Workbook(msgspec.Struct, frozen=True):
@@ -37,6 +42,7 @@ _OTHERS = {
     "word/document.xml": "this is a Word file under another suffix; rename it to .docx",
     "ppt/presentation.xml": "this is a presentation under another suffix; take it out of the sources",
 }
+_LONGEST_RANGE = 1000  # characters of what a name stands for; the library's pattern is slow on more
 _KINDS: dict[str, SheetKind] = {"worksheet": "worksheet", "chartsheet": "chartsheet"}
 
 
@@ -54,7 +60,8 @@ def read_workbook(package: Package) -> Workbook:
         raise SourceError("bad-archive", found, package.source)
     date1904 = is_on(child(root, "workbookPr").get("date1904"))
     entries = [entry for entry in child(root, "sheets") if local(entry) == "sheet"]
-    sheets = tuple(_sheet(package, main, entry, number) for number, entry in enumerate(entries, start=1))
+    titles = _print_titles(root)
+    sheets = tuple(_sheet(package, main, entry, number, titles) for number, entry in enumerate(entries, start=1))
     if not sheets:
         sheets = _unlisted(package)
     if not sheets:
@@ -64,7 +71,21 @@ def read_workbook(package: Package) -> Workbook:
     return Workbook(sheets, date1904, strings[0], styles[0])
 
 
-def _sheet(package: Package, main: str, entry: Element, number: int) -> SheetEntry:
+def _print_titles(root: Element) -> dict[str, tuple[int, int]]:
+    """By a sheet's index the rows that are printed on every page."""
+    found = {}
+    for name in child(root, "definedNames"):
+        if name.get("name") == "_xlnm.Print_Titles":
+            try:
+                rows = PrintTitles.from_string((name.text or "")[:_LONGEST_RANGE]).rows
+            except ValueError:
+                continue
+            if rows is not None:
+                found[name.get("localSheetId") or ""] = (rows.min_row, rows.max_row)
+    return found
+
+
+def _sheet(package: Package, main: str, entry: Element, number: int, titles: dict[str, tuple[int, int]]) -> SheetEntry:
     identifier = next((value for key, value in entry.attrib.items() if key.endswith("}id")), "")
     link = package.relationships(main).get(identifier)
     part = link.part if link is not None else ""
@@ -73,7 +94,9 @@ def _sheet(package: Package, main: str, entry: Element, number: int) -> SheetEnt
         # Files whose relationships are broken still name their sheets by number.
         part = package.find(f"xl/worksheets/sheet{number}.xml") if kind == "worksheet" else ""
     name = entry.get("name") or f"Sheet{number}"
-    return SheetEntry(name, part, kind, entry.get("state") in ("hidden", "veryHidden"))
+    return SheetEntry(
+        name, part, kind, entry.get("state") in ("hidden", "veryHidden"), titles.get(str(number - 1), (0, 0))
+    )
 
 
 def _unlisted(package: Package) -> tuple[SheetEntry, ...]:
