@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ragpress.artifact import format as settings
 from ragpress.artifact import index
 from ragpress.artifact.format import model_record
 from ragpress.artifact.jsonl import encode_document
@@ -71,11 +72,11 @@ def usearch_alone(keys: npt.NDArray[np.uint64], rows: npt.NDArray[np.float16]) -
 
     graph = Index(
         ndim=DIMENSIONS,
-        metric=index.METRIC,
-        dtype=index.DTYPE,
-        connectivity=index.CONNECTIVITY,
-        expansion_add=index.EXPANSION_ADD,
-        expansion_search=index.EXPANSION_SEARCH,
+        metric=settings.METRIC,
+        dtype=settings.DTYPE,
+        connectivity=settings.CONNECTIVITY,
+        expansion_add=settings.EXPANSION_ADD,
+        expansion_search=settings.EXPANSION_SEARCH,
     )
     begin = time.perf_counter()
     graph.add(keys, rows, threads=1)

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from artifact_maker import (
 from ragpress import files
 from ragpress.artifact.format import encode_manifest, read_manifest
 from ragpress.artifact.read import open_artifact, verify_artifact
+from ragpress.artifact.shards import local_executor
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import recover
 from ragpress.records import Chunk
@@ -81,8 +83,10 @@ def test_index_json_says_what_a_reader_must_know(kb: Path) -> None:
 def test_the_same_input_gives_the_same_bytes_however_it_is_built(tmp_path: Path) -> None:
     chunks = many_chunks(300)
     vectors = unit_vectors(300)
-    for name, processes in (("a", 1), ("b", 2), ("c", 3)):
-        write_chunks(tmp_path / name, chunks, vectors, limit=100, processes=processes)
+    write_chunks(tmp_path / "a", chunks, vectors, limit=100)
+    with local_executor(10**6) as processes, ThreadPoolExecutor(3) as threads:
+        write_chunks(tmp_path / "b", chunks, vectors, limit=100, executor=processes)
+        write_chunks(tmp_path / "c", chunks, vectors, limit=100, executor=threads)
     first = read_all(tmp_path / "a")
     assert len(first) == 64 + 4
     assert read_all(tmp_path / "b") == read_all(tmp_path / "c") == first

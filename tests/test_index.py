@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import threading
+import os
+import re
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from artifact_maker import unit_vectors
-from ragpress.artifact.index import Halves, IndexFile, Keys, VectorIndex, build_graph, most_frequent
-from ragpress.artifact.shards import _Worker, build_graphs, shard_bounds, shard_names
-from ragpress.errors import ArtifactError, BuildError
+from ragpress.artifact.index import IndexFile, Keys, VectorIndex, build_graph, most_frequent
+from ragpress.artifact.shards import CORES, FEW, Piece, build_graphs, local_executor, shard_bounds, shard_names
+from ragpress.errors import ArtifactError
 
 Floats = npt.NDArray[np.float32]
 
@@ -34,7 +42,7 @@ def opened(keys: Keys, vectors: Floats, files: int = 1) -> VectorIndex:
 
 
 def expected(vectors: Floats, query: Floats, k: int) -> list[int]:
-    """Rows of the nearest by exact arithmetic, equal ones in the order of the rows."""
+    """Positions of the nearest by exact arithmetic, equal ones in the order of the rows."""
     stored = vectors.astype(np.float16).astype(np.float64)
     scores = (stored * query.astype(np.float64)).sum(axis=1) / np.linalg.norm(stored, axis=1)
     return [int(row) for row in np.lexsort((np.arange(len(vectors)), -scores))[:k]]
@@ -149,30 +157,115 @@ def test_chunks_are_divided_by_the_leading_bits_of_their_ids() -> None:
         assert {int(key) >> 59 for key in keys[begin:end]} <= {number}
 
 
-def test_processes_build_the_same_bytes_as_one_thread() -> None:
-    keys = keys_for(600)
-    halves = topics(len(keys)).astype(np.float16)
-    pieces = [(f"{begin}", keys[begin : begin + 100], halves[begin : begin + 100]) for begin in range(0, 600, 100)]
-    assert list(build_graphs(pieces, 2)) == list(build_graphs(pieces, 1))
+def pieces_of(count: int) -> Iterator[Piece]:
+    """Six pieces of so many vectors."""
+    keys = keys_for(6 * count)
+    vectors = topics(len(keys)).astype(np.float16)
+    for begin in range(0, len(keys), count):
+        yield f"{begin}", keys[begin : begin + count], vectors[begin : begin + count]
 
 
-def test_a_worker_that_is_killed_is_one_line() -> None:
-    worker = _Worker()
-    keys = keys_for(60_000)
-    halves: Halves = unit_vectors(len(keys), 64).astype(np.float16)
+def test_processes_and_threads_build_the_same_bytes() -> None:
+    built = []
+    for vectors in (0, FEW + 1):
+        with local_executor(vectors) as executor:
+            built.append(list(build_graphs(pieces_of(100), executor)))
+    assert built[0] == built[1]
+    assert [name for name, _ in built[0]] == ["0", "100", "200", "300", "400", "500"]
 
-    def kill() -> None:
-        while worker._process is None:
-            time.sleep(0.01)
-        time.sleep(0.3)
-        worker._process.kill()
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with pytest.raises(BuildError, match=r"a process that builds the index ended \(SIGKILL\); free some memory"):
-        worker.build(keys, halves)
-    killer.join()
-    worker.stop()
+def test_no_more_pieces_are_made_than_are_being_built() -> None:
+    made: list[str] = []
+
+    def counted() -> Iterator[Piece]:
+        for piece in pieces_of(10):
+            made.append(piece[0])
+            yield piece
+
+    with ThreadPoolExecutor(1) as threads:
+        for done, _ in enumerate(build_graphs(counted(), threads, pending=2)):
+            assert len(made) <= done + 2
+
+
+_BUILDING = """
+import signal, sys
+import numpy as np
+from ragpress.artifact import shards
+from ragpress.errors import BuildError
+keys = np.arange(20_000, dtype=np.uint64)
+vectors = np.random.default_rng(0).standard_normal((len(keys), 64)).astype(np.float16)
+def pieces():
+    for number in range(9):
+        print("piece", flush=True)
+        yield str(number), keys, vectors
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with shards.local_executor(10**6) as executor:
+            list(shards.build_graphs(pieces(), executor))
+    except BuildError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
+"""
+
+
+@contextmanager
+def building(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A process that builds graphs in processes of its own, and those."""
+    script = folder / "building.py"
+    script.write_text(_BUILDING)
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        workers: list[int] = []
+        while len(workers) < CORES:
+            time.sleep(0.1)
+            workers = [pid for pid in children_of(process.pid) if b"spawn_main" in command_of(pid)]
+        yield process, workers
+        process.kill()
+
+
+def children_of(parent: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+in_processes = pytest.mark.skipif(CORES < 2, reason="one core builds in threads")
+
+
+@in_processes
+def test_a_worker_that_is_killed_is_one_line(tmp_path: Path) -> None:
+    with building(tmp_path) as (process, workers):
+        os.kill(workers[0], signal.SIGKILL)
+        said = process.communicate(timeout=60)[1]
+    assert re.fullmatch(r"ragpress: error: a process that builds the index was killed; free some memory [^\n]*\n", said)
+
+
+@in_processes
+def test_an_interrupt_says_nothing_but_what_the_parent_says(tmp_path: Path) -> None:
+    with building(tmp_path) as (process, workers):
+        for pid in (*workers, process.pid):  # as a terminal does
+            os.kill(pid, signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == "interrupted\n"
+
+
+@in_processes
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    with building(tmp_path) as (process, workers):
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 60
+        while any(b"spawn_main" in command_of(pid) for pid in workers):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_bytes_that_are_no_index_of_these_vectors_are_refused() -> None:

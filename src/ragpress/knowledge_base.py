@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ragpress.artifact.format import Manifest, ModelRecord
-from ragpress.artifact.index import Rows, Vector
-from ragpress.artifact.read import Opened, open_artifact
+from ragpress.artifact.index import Positions, Vector
+from ragpress.artifact.read import Artifact, open_artifact
 from ragpress.errors import ArtifactError
 from ragpress.models.known import ModelFile, known_model, model_of_artifact
 from ragpress.records import Chunk, Hit
@@ -34,13 +34,13 @@ Names = str | Collection[str] | None
 class KnowledgeBase:
     """An open artifact; a context manager. Safe from several threads.
 
-    It goes on answering from the files it opened when a build replaces the artifact; open it anew for the new one.
+    It goes on answering from the files it opened when a build replaces the artifact; open it again for the new one.
     """
 
-    def __init__(self, opened: Opened, model_path: Path | None = None) -> None:
+    def __init__(self, opened: Artifact, model_path: Path | None = None) -> None:
         self.manifest: Manifest = opened.manifest
         """What index.json says."""
-        self._opened: Opened | None = opened
+        self._opened: Artifact | None = opened
         self._model_path = model_path
         self._embedder: Embedder | None = None
         self._facets: _Facets | None = None
@@ -84,7 +84,7 @@ class KnowledgeBase:
         return self.manifest.counts.chunks
 
     @contextmanager
-    def _use(self) -> Iterator[Opened]:
+    def _use(self) -> Iterator[Artifact]:
         with self._state:
             if self._opened is None:
                 raise ValueError("the knowledge base is closed")
@@ -161,8 +161,8 @@ class KnowledgeBase:
                 self._embedder = Embedder(_model(self.manifest.model, self._model_path))
             return self._embedder
 
-    def _matching(self, opened: Opened, sources: Names, sections: Names, content_types: Names) -> Rows | None:
-        """Rows of the chunks that pass the filters, ascending; None without a filter."""
+    def _matching(self, opened: Artifact, sources: Names, sections: Names, content_types: Names) -> Positions | None:
+        """Positions of the chunks that pass the filters, ascending; None without a filter."""
         if sources is None and sections is None and content_types is None:
             return None
         with self._loading:
@@ -205,7 +205,7 @@ def _names(given: Names, form: Callable[[str], str]) -> frozenset[str] | None:
 class _Facets:
     """Source, section and content type of every chunk, as numbers by row; made when a filter is first used."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Artifact) -> None:
         count = opened.manifest.counts.chunks
         self._numbers: tuple[dict[str, int], ...] = ({}, {}, {})
         self._columns = np.empty((3, count), np.int32)
@@ -215,7 +215,7 @@ class _Facets:
                 numbers = self._numbers[column]
                 self._columns[column, row] = numbers.setdefault(value, len(numbers))
 
-    def matching(self, *filters: frozenset[str] | None) -> Rows:
+    def matching(self, *filters: frozenset[str] | None) -> Positions:
         keep = np.ones(self._columns.shape[1], bool)
         for column, numbers, wanted in zip(self._columns, self._numbers, filters, strict=True):
             if wanted is not None:
@@ -226,14 +226,14 @@ class _Facets:
 # -- around a hit ----------------------------------------------------------------------------------------------------
 
 
-def _hit(opened: Opened, row: int, score: float, neighbours: int) -> Hit:
+def _hit(opened: Artifact, row: int, score: float, neighbours: int) -> Hit:
     chunk = opened.chunk(row)
     before = _follow(opened, chunk, neighbours, lambda one: one.previous_chunk_id)[::-1]
     after = _follow(opened, chunk, neighbours, lambda one: one.next_chunk_id)
     return Hit(chunk=chunk, score=score, neighbours=(*before, *after), passage=passage((*before, chunk, *after)))
 
 
-def _follow(opened: Opened, chunk: Chunk, count: int, pointer: Callable[[Chunk], str | None]) -> list[Chunk]:
+def _follow(opened: Artifact, chunk: Chunk, count: int, pointer: Callable[[Chunk], str | None]) -> list[Chunk]:
     found: list[Chunk] = []
     while len(found) < count and (name := pointer(chunk)) is not None:
         row = opened.row(name)

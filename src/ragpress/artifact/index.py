@@ -6,31 +6,23 @@ import mmap
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ragpress.artifact.format import CONNECTIVITY, DTYPE, EXPANSION_ADD, EXPANSION_SEARCH, METRIC, IndexSettings
 from ragpress.errors import ArtifactError
 
 if TYPE_CHECKING:
     from usearch.index import Index
 
 Keys = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
-Halves = npt.NDArray[np.float16]
+Positions = npt.NDArray[np.int64]
+Stored = npt.NDArray[np.float16]
 Vector = npt.NDArray[np.float32]
 Distances = npt.NDArray[np.float32]
 Data = bytes | mmap.mmap
-Size = Annotated[int, msgspec.Meta(ge=1, le=65_536)]
-
-# f16 keeps the ranks of f32 (recall@10 of an exact search 1.000, bf16 .998), and numpy and other readers know it.
-DTYPE: Literal["f16"] = "f16"
-METRIC: Literal["cos"] = "cos"
-CONNECTIVITY = 16
-EXPANSION_ADD = 128
-EXPANSION_SEARCH = 128
 
 SCAN_ELEMENTS = 1 << 27
 """Up to so many numbers (chunks × dimensions) all vectors are compared, which misses nothing.
@@ -53,17 +45,6 @@ _HEAD = struct.Struct("<7s3H4B3Q")
 _KINDS = (ord("c"), 12, 14)  # cosine, f16, 64-bit keys, in usearch's numbering
 
 
-class IndexSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a graph is made with. `expansion_search` is not in usearch's file: a reader sets it after opening."""
-
-    library: str
-    dtype: Literal["f16"] = DTYPE
-    metric: Literal["cos"] = METRIC
-    connectivity: Size = CONNECTIVITY
-    expansion_add: Size = EXPANSION_ADD
-    expansion_search: Size = EXPANSION_SEARCH
-
-
 def current_settings() -> IndexSettings:
     """The settings of the graphs that this version builds."""
     import usearch
@@ -78,7 +59,7 @@ def kernel(dimensions: int) -> str:
     return str(Index(ndim=dimensions, metric=METRIC, dtype=DTYPE).hardware_acceleration)
 
 
-def build_graph(keys: Keys, vectors: Halves) -> bytes:
+def build_graph(keys: Keys, vectors: Stored) -> bytes:
     """The bytes of a usearch file of these vectors, shape (len(keys), dimensions), keys ascending.
 
     One thread and one order: the same input gives the same bytes on the same CPU.
@@ -101,7 +82,7 @@ def build_graph(keys: Keys, vectors: Halves) -> bytes:
     return bytes(saved)
 
 
-def most_frequent(vectors: Halves) -> int:
+def most_frequent(vectors: Stored) -> int:
     """How often the most frequent of these vectors stands among them; 0 where there is none."""
     return max(Counter(row.tobytes() for row in vectors).values(), default=0)
 
@@ -112,6 +93,14 @@ class IndexFile(NamedTuple):
     name: str
     data: Data
     repeats: int = 1
+
+
+class _Candidates(NamedTuple):
+    """The nearest of one file, ascending by distance; `complete` where these are all that it has."""
+
+    rows: Positions
+    distances: Distances
+    complete: bool
 
 
 class _Part:
@@ -166,7 +155,7 @@ class VectorIndex:
         """The number of vectors in each file."""
         return [len(part) for part in self._parts]
 
-    def nearest(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
+    def nearest(self, query: Vector, k: int, among: Positions | None = None) -> list[tuple[int, float]]:
         """Row and cosine of the `k` vectors nearest to `query`, fewer where there are fewer; best first, then by row.
 
         `query` has the shape (dimensions,) and unit length. With `among` (ascending rows) only those are searched,
@@ -181,22 +170,21 @@ class VectorIndex:
         wanted = k + _SPARE
         while True:
             found = [self._candidates(part, query, wanted, among) for part in self._parts]
-            distances = np.concatenate([item[1] for item in found])
+            distances = np.concatenate([one.distances for one in found])
             bound = np.partition(distances, k - 1)[k - 1] + _SLACK if len(distances) >= k else np.inf
             # A part whose last candidate is within the bound may hold more, as where many texts are the same.
-            if all(complete or far[-1] > bound for _, far, complete in found):
-                rows = np.concatenate([item[0] for item in found])
+            if all(one.complete or one.distances[-1] > bound for one in found):
+                rows = np.concatenate([one.rows for one in found])
                 return self._ranked(query, rows[distances <= bound], k)
             wanted *= 8
 
-    def _candidates(self, part: _Part, query: Vector, wanted: int, among: Rows | None) -> tuple[Rows, Distances, bool]:
-        """Rows and distances of a part's nearest, ascending by distance, and whether these are all that it has."""
+    def _candidates(self, part: _Part, query: Vector, wanted: int, among: Positions | None) -> _Candidates:
         if among is not None:
             low, high = np.searchsorted(among, (part.first, part.first + len(part)))
             return _compare(part, query, wanted, among[low:high])
         count = min(wanted, len(part))
         if count == 0:
-            return np.empty(0, np.int64), np.empty(0, np.float32), True
+            return _Candidates(np.empty(0, np.int64), np.empty(0, np.float32), True)
         if self.scans or part.compares:
             matches = part.graph.search(query, count, threads=1, exact=True)
         else:
@@ -206,9 +194,9 @@ class VectorIndex:
                 matches = part.graph.search(query, count, threads=1, exact=True)
         own = self._keys[part.first : part.first + len(part)]
         rows = part.first + np.searchsorted(own, matches.keys).astype(np.int64)
-        return rows, matches.distances, count == len(part)
+        return _Candidates(rows, matches.distances, count == len(part))
 
-    def _ranked(self, query: Vector, rows: Rows, k: int) -> list[tuple[int, float]]:
+    def _ranked(self, query: Vector, rows: Positions, k: int) -> list[tuple[int, float]]:
         scores = np.empty(len(rows))
         for begin in range(0, len(rows), _BLOCK):
             # Element by element and then row by row: equal vectors get equal scores, on every CPU the same ones.
@@ -218,7 +206,7 @@ class VectorIndex:
         order = np.lexsort((rows, -scores))[:k]
         return [(int(rows[place]), float(scores[place])) for place in order]
 
-    def vectors(self, rows: Rows) -> Halves:
+    def vectors(self, rows: Positions) -> Stored:
         """The stored vectors of these rows, shape (len(rows), dimensions), in their order."""
         result = np.empty((len(rows), self.dimensions), np.float16)
         for part in self._parts:
@@ -262,18 +250,18 @@ def _view(file: IndexFile, dimensions: int, expansion: int, *, lookups: bool) ->
     return graph
 
 
-def _compare(part: _Part, query: Vector, wanted: int, rows: Rows) -> tuple[Rows, Distances, bool]:
+def _compare(part: _Part, query: Vector, wanted: int, rows: Positions) -> _Candidates:
     from usearch.index import search
 
     count = min(wanted, len(rows))
     if count == 0:
-        return np.empty(0, np.int64), np.empty(0, np.float32), True
+        return _Candidates(np.empty(0, np.int64), np.empty(0, np.float32), True)
     block = part.vectors[rows - part.first]
     matches = search(block, query.reshape(1, -1), count, METRIC, exact=True, threads=1)
-    return rows[matches.keys.astype(np.int64)], matches.distances, count == len(rows)
+    return _Candidates(rows[matches.keys.astype(np.int64)], matches.distances, count == len(rows))
 
 
-def _vectors(name: str, data: Data, dimensions: int) -> Halves:
+def _vectors(name: str, data: Data, dimensions: int) -> Stored:
     """The matrix at the beginning of a usearch file, once its head says that it is what it should be."""
     view = memoryview(data).cast("B")
     if len(view) < 8:

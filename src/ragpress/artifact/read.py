@@ -1,4 +1,4 @@
-"""Opening and verifying an artifact: every byte is checked before anything reads it."""
+"""Reading and verifying an artifact: every byte is checked before anything reads it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ import msgspec
 import numpy as np
 
 from ragpress.artifact.format import (
-    AGAIN,
     CHUNKS,
     DOCUMENTS,
     INDEX,
     OFFSETS,
+    REBUILD,
     FileRecord,
     Manifest,
-    Offsets,
-    decode_offsets,
-    encode_offsets,
     read_manifest,
 )
 from ragpress.artifact.index import Data, IndexFile, VectorIndex
 from ragpress.artifact.jsonl import decode_chunk, read_documents
+from ragpress.artifact.offsets import Offsets, decode_offsets, encode_offsets
 from ragpress.errors import ArtifactError
 from ragpress.records import Chunk, index_key
 
@@ -39,7 +37,7 @@ _READ = 1 << 20
 _IDENTIFIER = re.compile("[0-9a-f]{16}")
 
 
-class Opened(msgspec.Struct, frozen=True):
+class Artifact(msgspec.Struct, frozen=True):
     """An artifact's files, mapped into memory; they stay readable when the folder is replaced or removed."""
 
     manifest: Manifest
@@ -61,20 +59,20 @@ class Opened(msgspec.Struct, frozen=True):
         return decode_chunk(self.lines[start : start + length])
 
 
-def open_artifact(folder: Path, *, whole: bool = False) -> Opened:
+def open_artifact(folder: Path, *, whole: bool = False) -> Artifact:
     """Checks and maps an artifact; with `whole` by sha256 as well. Raises ArtifactError.
 
-    Where a build replaces the folder meanwhile, the new artifact is opened.
+    Where a build replaces the folder meanwhile, the new artifact is artifact.
     """
-    return _while_it_stands(folder, lambda place: _open(place, whole))
+    return _while_current(folder, lambda place: _open(place, whole))
 
 
-def _while_it_stands(folder: Path, work: Callable[[Path], _Result]) -> _Result:
-    """What `work` makes of the artifact's folder; begun anew where that is replaced before it is done."""
+def _while_current(folder: Path, work: Callable[[Path], _Result]) -> _Result:
+    """What `work` makes of the artifact's folder; begun again where that is replaced before it is done."""
     if not folder.name:
         folder = folder.resolve()  # `.` has no name to show in a message
     while True:
-        place = standing(folder)
+        place = current_folder(folder)
         try:
             handle = os.open(place, os.O_RDONLY)  # as long as it is open, no new folder gets the same inode
         except OSError:
@@ -82,7 +80,7 @@ def _while_it_stands(folder: Path, work: Callable[[Path], _Result]) -> _Result:
         try:
             return work(place)
         except ArtifactError:
-            if _is_same(os.fstat(handle), standing(folder)):
+            if _is_same(os.fstat(handle), current_folder(folder)):
                 raise
         finally:
             os.close(handle)
@@ -95,14 +93,14 @@ def _is_same(before: os.stat_result, folder: Path) -> bool:
         return False
 
 
-def standing(folder: Path) -> Path:
+def current_folder(folder: Path) -> Path:
     """Where the artifact of this name is: beside, for a moment, where the system cannot exchange two folders."""
     aside = folder.with_name(f"{folder.name}.old")
     # Not Path.exists, which raises where a folder above may not be entered: then reading says so.
     return aside if not os.path.exists(folder) and os.path.exists(aside / INDEX) else folder  # noqa: PTH110
 
 
-def _open(folder: Path, whole: bool) -> Opened:
+def _open(folder: Path, whole: bool) -> Artifact:
     manifest = read_manifest(folder)
     names = sorted(manifest.files, key=lambda name: (-manifest.files[name].size, name))
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:  # zlib and hashlib let other threads run
@@ -111,7 +109,7 @@ def _open(folder: Path, whole: bool) -> Opened:
     offsets = decode_offsets(files[OFFSETS], manifest.counts.chunks)
     parts = [IndexFile(shard.file, files[shard.file], shard.repeats) for shard in manifest.shards]
     index = VectorIndex(offsets.keys, parts, manifest.model.dimensions, manifest.index.expansion_search)
-    return Opened(manifest, files[CHUNKS], offsets, index)
+    return Artifact(manifest, files[CHUNKS], offsets, index)
 
 
 def _checked(folder: Path, name: str, expected: FileRecord, whole: bool) -> Data:
@@ -127,19 +125,21 @@ def _checked(folder: Path, name: str, expected: FileRecord, whole: bool) -> Data
         with (folder / name).open("rb", buffering=0) as stream:
             size = os.fstat(stream.fileno()).st_size
             if size != expected.size:
-                raise ArtifactError("bad-artifact", f"{place} has {size} bytes, {INDEX} says {expected.size}; {AGAIN}")
+                raise ArtifactError(
+                    "bad-artifact", f"{place} has {size} bytes, {INDEX} says {expected.size}; {REBUILD}"
+                )
             while count := stream.readinto(buffer):
                 crc = zlib.crc32(buffer[:count], crc)
                 if whole:
                     digest.update(buffer[:count])
             if f"{crc:08x}" != expected.crc32 or (whole and digest.hexdigest() != expected.sha256):
-                raise ArtifactError("bad-artifact", f"{place} was changed after it was written (checksum); {AGAIN}")
+                raise ArtifactError("bad-artifact", f"{place} was changed after it was written (checksum); {REBUILD}")
             # of the same open file, so that it is the checked one also where the folder was replaced just now
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:
-        raise ArtifactError("bad-artifact", f"{place} is missing; {AGAIN}") from None
+        raise ArtifactError("bad-artifact", f"{place} is missing; {REBUILD}") from None
     except OSError as error:
-        raise ArtifactError("bad-artifact", f"{place} cannot be read: {error.strerror}; {AGAIN}") from None
+        raise ArtifactError("bad-artifact", f"{place} cannot be read: {error.strerror}; {REBUILD}") from None
 
 
 # -- verifying -------------------------------------------------------------------------------------------------------
@@ -152,24 +152,24 @@ def verify_artifact(folder: Path) -> Manifest:
     the order of the lines; documents.jsonl counts the same chunks; chunks.idx points at the lines; every chunk has its
     vector, of unit length.
     """
-    return _while_it_stands(folder, _verify)
+    return _while_current(folder, _verify)
 
 
 def _verify(folder: Path) -> Manifest:
-    opened = _open(folder, whole=True)
-    manifest = opened.manifest
+    artifact = _open(folder, whole=True)
+    manifest = artifact.manifest
     for name in _names(folder):
         if name not in manifest.files and name != INDEX:
             raise _wrong(folder, name, f"{INDEX} does not list it; remove it")
     counted = [(entry.source, entry.chunks) for entry in read_documents(folder / DOCUMENTS)]
     if len(counted) != manifest.counts.sources or counted != sorted(set(counted)):
         raise _wrong(folder, DOCUMENTS, f"its sources are not the {manifest.counts.sources} of {INDEX}, each once")
-    found = _check_lines(folder, opened)
+    found = _check_lines(folder, artifact)
     if found != [(source, chunks) for source, chunks in counted if chunks]:
         raise _wrong(folder, CHUNKS, f"its sources and their numbers of chunks are not those of {DOCUMENTS}")
-    if [shard.vectors for shard in manifest.shards] != opened.index.sizes():
+    if [shard.vectors for shard in manifest.shards] != artifact.index.sizes():
         raise _wrong(folder, INDEX, "it gives other numbers of vectors than the index files hold")
-    opened.index.check()
+    artifact.index.check()
     return manifest
 
 
@@ -177,20 +177,20 @@ def _names(folder: Path) -> list[str]:
     try:
         return sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        raise ArtifactError("bad-artifact", f"{folder.name}/ cannot be listed: {error.strerror}; {AGAIN}") from None
+        raise ArtifactError("bad-artifact", f"{folder.name}/ cannot be listed: {error.strerror}; {REBUILD}") from None
 
 
-def _check_lines(folder: Path, opened: Opened) -> list[tuple[str, int]]:
+def _check_lines(folder: Path, artifact: Artifact) -> list[tuple[str, int]]:
     """Source and number of chunks, in the order of the lines, each of which is checked."""
     counts: dict[str, int] = {}
     keys, starts, lengths = [], [], []
     position, before = 0, None
-    while position < len(opened.lines):
-        end = opened.lines.find(b"\n", position)
+    while position < len(artifact.lines):
+        end = artifact.lines.find(b"\n", position)
         if end < 0:
             raise _wrong(folder, CHUNKS, "its last line is cut off")
-        chunk = decode_chunk(opened.lines[position:end])
-        _check_chunk(folder, chunk, opened.manifest.model.max_tokens)
+        chunk = decode_chunk(artifact.lines[position:end])
+        _check_chunk(folder, chunk, artifact.manifest.model.max_tokens)
         _check_link(folder, before, chunk)
         counts[chunk.source] = counts.get(chunk.source, 0) + 1
         keys.append(index_key(chunk.chunk_id))
@@ -203,7 +203,7 @@ def _check_lines(folder: Path, opened: Opened) -> list[tuple[str, int]]:
     )
     if len(np.unique(found.keys)) != len(keys):
         raise _wrong(folder, CHUNKS, "two chunks have the same id")
-    for one, two in zip(msgspec.structs.astuple(found), msgspec.structs.astuple(opened.offsets), strict=True):
+    for one, two in zip(msgspec.structs.astuple(found), msgspec.structs.astuple(artifact.offsets), strict=True):
         if not np.array_equal(one, two):
             raise _wrong(folder, OFFSETS, f"it does not point at the lines of {CHUNKS}")
     return list(counts.items())
@@ -229,4 +229,4 @@ def _check_link(folder: Path, one: Chunk | None, two: Chunk | None) -> None:
 
 
 def _wrong(folder: Path, name: str, what: str) -> ArtifactError:
-    return ArtifactError("bad-artifact", f"{folder.name}/{name}: {what}; {AGAIN}")
+    return ArtifactError("bad-artifact", f"{folder.name}/{name}: {what}; {REBUILD}")

@@ -1,26 +1,22 @@
-"""An index in several files: which chunk is in which, and building them in processes of their own.
-
-A worker is `python -m ragpress.artifact.shards`: on its standard input come blocks of keys and vectors, on its output
-go the bytes of their graphs. It writes no file, so that one whose parent was killed can spoil nothing.
-"""
+"""An index in several files: which chunk is in which, and building them by an executor."""
 
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
 import os
-import queue
 import signal
-import struct
-import subprocess
-import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import msgspec
 import numpy as np
 
-from ragpress.artifact.index import Halves, IndexSettings, Keys, build_graph, kernel
+from ragpress.artifact.format import IndexSettings
+from ragpress.artifact.index import Keys, Stored, build_graph, kernel
 from ragpress.errors import BuildError
 
 FILE_LIMIT = 20_000
@@ -30,10 +26,12 @@ FILE_LIMIT = 20_000
 # third of the time.
 _FEWEST = 64
 _MOST = 256
-_SHAPE = struct.Struct("<2I")
-_LENGTH = struct.Struct("<Q")
 
-Piece = tuple[str, Keys, Halves]
+CORES = len(os.sched_getaffinity(0))
+FEW = 6000
+"""Vectors whose graphs take less time than starting processes for them."""
+
+Piece = tuple[str, Keys, Stored]
 
 
 def shard_names(chunks: int, limit: int = FILE_LIMIT) -> tuple[str, ...]:
@@ -66,123 +64,62 @@ def content_hash(settings: IndexSettings, dimensions: int, keys: Keys, digests: 
     return digest.hexdigest()
 
 
-def build_graphs(pieces: Iterable[Piece], processes: int) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each piece's file, in order; with one process in this one. Raises BuildError.
+def build_graphs(pieces: Iterable[Piece], executor: Executor, pending: int = 2 * CORES) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each piece's file, in order, built by the executor. Raises BuildError where a process ended.
 
-    Little more than one piece a process is held at a time, so that `pieces` may make them as they are asked for.
+    At most `pending` pieces are held at a time, so that `pieces` may make them as they are asked for.
     """
-    if processes == 1:
-        yield from _in_threads(pieces)
-        return
-    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-    workers = [_Worker() for _ in range(processes)]
-    for worker in workers:
-        idle.put(worker)
-
-    def run(keys: Keys, vectors: Halves) -> bytes:
-        worker = idle.get()
-        try:
-            return worker.build(keys, vectors)
-        finally:
-            idle.put(worker)
-
     waiting: deque[tuple[str, Future[bytes]]] = deque()
     try:
-        with ThreadPoolExecutor(processes) as threads:
-            try:
-                for name, keys, vectors in pieces:
-                    waiting.append((name, threads.submit(run, keys, vectors)))
-                    if len(waiting) > processes:
-                        name, future = waiting.popleft()
-                        yield name, future.result()
-                for name, future in waiting:
-                    yield name, future.result()
-            except BaseException:
-                for worker in workers:  # so that the threads come back at once
-                    worker.stop()
-                raise
-    finally:
-        for worker in workers:
-            worker.stop()
-
-
-def _in_threads(pieces: Iterable[Piece]) -> Iterator[tuple[str, bytes]]:
-    """The same in this process, a thread a core, for a few pieces.
-
-    usearch takes the interpreter's lock for every vector, so that threads stand in each other's way with many.
-    """
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        futures = [(name, threads.submit(build_graph, keys, vectors)) for name, keys, vectors in pieces]
-        for name, future in futures:
+        for name, keys, vectors in pieces:
+            with _interrupts_held_back():
+                waiting.append((name, executor.submit(build_graph, keys, vectors)))
+            if len(waiting) >= pending:
+                name, future = waiting.popleft()
+                yield name, future.result()
+        for name, future in waiting:
             yield name, future.result()
+    except BrokenExecutor:
+        raise BuildError(
+            "internal", "a process that builds the index was killed; free some memory and build again"
+        ) from None
+    finally:
+        for _, future in waiting:
+            future.cancel()
 
 
-class _Worker:
-    """The parent's end of one worker process, started when it is first needed. Used by one thread at a time."""
+@contextmanager
+def local_executor(vectors: int) -> Iterator[Executor]:
+    """What builds graphs on this machine: threads for few vectors, processes for many.
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
-
-    def build(self, keys: Keys, vectors: Halves) -> bytes:
-        if self._process is None and not self._stopped:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ragpress.artifact.shards"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise _ended("it was stopped")
-        try:
-            process.stdin.write(_SHAPE.pack(*vectors.shape))
-            process.stdin.write(np.ascontiguousarray(keys, "<u8").data)
-            process.stdin.write(np.ascontiguousarray(vectors, "<f2").data)
-            process.stdin.flush()
-            head = process.stdout.read(_LENGTH.size)
-            size = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else 0
-            data = process.stdout.read(size)
-        except BrokenPipeError:
-            size, data = 0, b""
-        if size == 0 or len(data) != size:
-            status = process.wait()
-            raise _ended(signal.Signals(-status).name if status < 0 else f"status {status}")
-        return data
-
-    def stop(self) -> None:
-        self._stopped = True
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None and not pipe.closed:
-                try:
-                    pipe.close()
-                except BrokenPipeError:  # a block that was never read; the process is gone
-                    continue
+    usearch takes the interpreter's lock for every vector, so that threads wait for each other with many.
+    """
+    if vectors <= FEW or CORES == 1:
+        with ThreadPoolExecutor(CORES) as threads:
+            yield threads
+    else:
+        spawn = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
+        with ProcessPoolExecutor(CORES, mp_context=spawn, initializer=_end_with_parent) as processes:
+            yield processes
 
 
-def _ended(how: str) -> BuildError:
-    return BuildError("internal", f"a process that builds the index ended ({how}); free some memory and build again")
+def _end_with_parent() -> None:
+    """Ends this process with its parent, which may be killed and then closes none of the pipes between them."""
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def serve() -> None:
-    """The worker's loop: a graph for each block on standard input until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing but graphs may reach the parent
-    while head := source.read(_SHAPE.size):
-        rows, columns = _SHAPE.unpack(head)
-        keys = np.frombuffer(source.read(8 * rows), "<u8")
-        vectors = np.frombuffer(source.read(2 * rows * columns), "<f2").reshape(rows, columns)
-        data = build_graph(keys, vectors)
-        sink.write(_LENGTH.pack(len(data)))
-        sink.write(data)
-        sink.flush()
-
-
-if __name__ == "__main__":
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Lets a process that is started here inherit that an interrupt is not for it: its parent decides what it means."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        serve()
-    except BrokenPipeError:
-        os._exit(1)  # the parent is gone, and nobody is left to tell
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

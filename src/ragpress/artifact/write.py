@@ -7,7 +7,8 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,22 +30,27 @@ from ragpress.artifact.format import (
     Shard,
     ToolRecord,
     encode_manifest,
-    encode_offsets,
     read_manifest,
 )
-from ragpress.artifact.index import Halves, Keys, current_settings, most_frequent
+from ragpress.artifact.index import Keys, Positions, Stored, current_settings, most_frequent
 from ragpress.artifact.jsonl import encode_chunk
-from ragpress.artifact.shards import FILE_LIMIT, Piece, build_graphs, content_hash, shard_bounds, shard_names
+from ragpress.artifact.offsets import encode_offsets
+from ragpress.artifact.shards import (
+    FILE_LIMIT,
+    Piece,
+    build_graphs,
+    content_hash,
+    local_executor,
+    shard_bounds,
+    shard_names,
+)
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import disk_error, put_in_place, recover, staging_folder
 from ragpress.records import Chunk, index_key
 from ragpress.vectors.digests import vector_digest
 
-Places = npt.NDArray[np.int64]
-
 _UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
 _BLOCK = 4096
-_FEW = 6000  # vectors whose graphs take less time than starting processes for them
 
 
 class Lines(NamedTuple):
@@ -70,7 +76,7 @@ class Vectors(NamedTuple):
 
     digests: Keys
     dimensions: int
-    take: Callable[[Places], Halves]
+    take: Callable[[Positions], Stored]
 
 
 def in_memory(vectors: npt.NDArray[np.floating]) -> Vectors:
@@ -90,15 +96,15 @@ def write_artifact(
     engines: Iterable[str],
     chunking: dict[str, object],
     limit: int = FILE_LIMIT,
-    processes: int | None = None,
+    executor: Executor | None = None,
 ) -> Manifest:
     """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
 
     `chunks` are the lines of chunks.jsonl, `documents` is what stands in documents.jsonl, `vectors` has one of unit
     length for each chunk, in the same order. Index files of the old artifact whose keys and vectors are the same are
     kept, and those vectors are not read. `limit` is the number of chunks up to which there is one index file. The
-    caller holds the build lock. Raises BuildError: code `disk` where the disk refuses, `embedding` for a vector that no
-    index should hold.
+    graphs are built by `executor`, else on this machine. The caller holds the build lock. Raises BuildError: code
+    `disk` where the disk refuses, `embedding` for a vector that no index should hold.
     """
     recover(target)
     target = target.resolve()  # a link to a folder elsewhere stays one
@@ -110,7 +116,7 @@ def write_artifact(
         _check_shape(vectors, len(chunks.keys), model)
         with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
             written = threads.submit(_write_lines, writer, chunks, documents)
-            shards = _write_index(writer, target, chunks.keys, vectors, limit, processes, threads)
+            shards = _write_index(writer, target, chunks.keys, vectors, limit, executor, threads)
             written.result()
         manifest = Manifest(
             format=FORMAT,
@@ -185,7 +191,7 @@ def _write_index(
     keys: Keys,
     vectors: Vectors,
     limit: int,
-    processes: int | None,
+    executor: Executor | None,
     threads: ThreadPoolExecutor,
 ) -> tuple[Shard, ...]:
     """Writes the index files in the order of the keys, those of the old artifact taken over where nothing changed.
@@ -198,8 +204,8 @@ def _write_index(
     names = shard_names(len(keys), limit)
     bounds = shard_bounds(keys[order], len(names))
     shards: dict[str, Shard] = {}
-    changed: list[tuple[str, Places, str]] = []
-    kept: list[tuple[str, Places, str, Future[bool]]] = []
+    changed: list[tuple[str, Positions, str]] = []
+    kept: list[tuple[str, Positions, str, Future[bool]]] = []
     for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
         places = order[begin:end]
         content = content_hash(settings, vectors.dimensions, keys[places], vectors.digests[places])
@@ -210,18 +216,18 @@ def _write_index(
             shards[name] = replace(known[0], file=name)
             kept.append((name, places, content, threads.submit(writer.keep, name, target / known[0].file, known[1])))
 
-    def pieces(wanted: Iterable[tuple[str, Places, str]]) -> Iterator[Piece]:
+    def pieces(wanted: Iterable[tuple[str, Positions, str]]) -> Iterator[Piece]:
         for name, places, content in wanted:
             halves = np.ascontiguousarray(vectors.take(places), np.float16)
             _check_vectors(keys[places], halves)
             shards[name] = Shard(file=name, vectors=len(places), repeats=most_frequent(halves), content=content)
             yield name, keys[places], halves
 
-    def build(wanted: Sequence[tuple[str, Places, str]]) -> None:
-        few = len(wanted) == 1 or sum(len(places) for _, places, _ in wanted) <= _FEW
-        number = processes or (1 if few else len(os.sched_getaffinity(0)))
-        for name, data in build_graphs(pieces(wanted), number):
-            writer.file(name, data)
+    def build(wanted: Sequence[tuple[str, Positions, str]]) -> None:
+        vectors = 0 if len(wanted) == 1 else sum(len(places) for _, places, _ in wanted)
+        with nullcontext(executor) if executor else local_executor(vectors) as graphs:
+            for name, data in build_graphs(pieces(wanted), graphs):
+                writer.file(name, data)
 
     build(changed)
     build([(name, places, content) for name, places, content, done in kept if not done.result()])

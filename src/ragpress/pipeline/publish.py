@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ragpress.artifact.format import model_record
-from ragpress.artifact.index import Halves
+from ragpress.artifact.index import Positions, Stored
 from ragpress.artifact.jsonl import decode_chunk
-from ragpress.artifact.write import Lines, Places, Vectors, write_artifact
+from ragpress.artifact.write import Lines, Vectors, write_artifact
 from ragpress.console import Report, progress, report
 from ragpress.errors import BuildError, message, render
 from ragpress.files import fingerprint, replace_file
@@ -192,7 +192,7 @@ def _write(repository: Repository, cache: VectorCache, ready: Ready) -> None:
     """Raises _LostError where a vector cannot be read, BuildError as `write_artifact` does."""
     file, marks = ready.file, ready.marks
 
-    def take(places: Places) -> Halves:
+    def take(places: Positions) -> Stored:
         wanted = marks.digests[places].tolist()
         vectors, absent = cache.matrix(ready.keys(places.tolist()), file.dimensions, wanted)
         if absent:
