@@ -213,10 +213,10 @@ def test_no_artifact_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_an_artifact_of_another_format_is_refused_before_anything_else(kb: Path) -> None:
-    manifest = msgspec.structs.replace(read_manifest(kb), format=2)
-    for data in (encode_manifest(manifest), b'{"format": 2, "all else": "is new"}'):
+    manifest = msgspec.structs.replace(read_manifest(kb), format=1)
+    for data in (encode_manifest(manifest), b'{"format": 1, "all else": "is old"}'):
         (kb / "index.json").write_bytes(data)
-        assert "kb/index.json is of format 2, this ragpress reads format 1" in refused(kb)
+        assert "kb/index.json is of format 1, this ragpress reads format 2; build it again with `doit`" in refused(kb)
 
 
 def test_an_index_json_that_names_files_elsewhere_is_refused(kb: Path) -> None:

@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Index } from "usearch";
 
-const SEAL = /^,\n {2}"checksum": "([0-9a-f]{64})"\n\}\n$/;
-const SEAL_BYTES = 85;
+const CHECKSUM = /^,\n {2}"checksum": "([0-9a-f]{64})"\n\}\n$/;
+const CHECKSUM_BYTES = 85;
 
 const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 
@@ -21,9 +21,9 @@ function refuse(reason) {
 function readIndex(folder) {
   const data = readFileSync(join(folder, "index.json"));
   const index = JSON.parse(data.toString("utf8"));
-  if (index.format !== 1) refuse(`index.json is of format ${index.format}`);
-  const seal = SEAL.exec(data.subarray(-SEAL_BYTES).toString("utf8"));
-  if (seal === null || sha256(data.subarray(0, -SEAL_BYTES)) !== seal[1]) refuse("index.json was changed");
+  if (index.format !== 2) refuse(`index.json is of format ${index.format}`);
+  const checksum = CHECKSUM.exec(data.subarray(-CHECKSUM_BYTES).toString("utf8"));
+  if (checksum === null || sha256(data.subarray(0, -CHECKSUM_BYTES)) !== checksum[1]) refuse("index.json was changed");
   return index;
 }
 

@@ -12,7 +12,7 @@ import msgspec
 from ragpress.errors import ArtifactError
 from ragpress.models.known import ModelFile
 
-FORMAT = 1
+FORMAT = 2
 INDEX = "index.json"
 CHUNKS = "chunks.jsonl"
 DOCUMENTS = "documents.jsonl"
@@ -151,8 +151,8 @@ def decode_manifest(data: bytes, folder: str) -> Manifest:
         if found != FORMAT:
             raise ArtifactError(
                 "bad-artifact",
-                f"{place} is of format {found}, this ragpress reads format {FORMAT}; use the ragpress that built it,"
-                " or build it again with this one",
+                f"{place} is of format {found}, this ragpress reads format {FORMAT}; build it again with `doit`, or use"
+                " the ragpress that built it",
             )
         checksum = _CHECKSUM.fullmatch(data, max(0, len(data) - _CHECKSUM_LENGTH))
         if checksum is None or hashlib.sha256(data[:-_CHECKSUM_LENGTH]).hexdigest() != checksum[1].decode():
