@@ -18,6 +18,23 @@ _RUSSIAN = """
 счет счёт тариф теги тел телефон телефоны тема тип товар товары улица услуга услуги участок ученик учреждение
 файл факс факт факультет фамилия филиал фио фирма формула характеристика цена цены цех часы ширина шифр этаж
 этап язык
+авто аванс аудитория бик блюдо бюджет валовая версии ветка вместимость возраст выдан выплата выработка выручка
+гарантия глубина гражданство грузополучатель давление дебет дивизион диаметр длительность дозировка дистанция долг
+доставка ёмкость емкость жанр жильё задолженность законодательство занятость запас зарплата заявитель знак
+игрок издательство изготовитель изменение импортёр индикатор ингредиент ингредиенты инициатор инн инструктор
+исполнение испытание источники калории категории квота кличка команда комментатор комплектация континент корпус
+кпп кредит куратор лечение лимит линия литраж льгота маржа масса материалы мероприятия метод мощность назначение
+надбавка накладная нагрузка наличие направление напряжение наценка начисление национальность население норматив
+оборот обороты образец огрн окпо оклад операция описания опыт отклонение отправитель отправление оценки очки
+параметры пассажиры переплёт переработка перечень периодичность печать плательщик плотность площадь победы подача
+подпись показания показатели поломка получатель порода порция порядковый последствие последствия
+потребление правило предложение прибыль прибытие приход причина причины программа проект происхождение пропуск
+противопоказания протокол профессия процент проценты разновидность расчёт режиссёр режиссер реквизиты рекомендации
+рейтинг рецепт решение риск роды рост рынок сальдо себестоимость симптом симптомы скорость событие событие состав
+способ спецификация среднее ставки столица страницы стандарт сырьё табельный таблица температура терминал тираж
+толщина торг транспорт тренер убыток удержано урожайность условие условия участник участники фаза формат хозяин
+хранение частота часов штраф экипаж эффект
+кто кого кому куда когда сколько
 """
 _PERSIAN = """
 آدرس استاد استان امتیاز انبار اندازه اولویت ایمیل بخش برند بها بیمار تاریخ تحصیلات تخصص تخفیف تصویر تعداد تلفن
@@ -27,6 +44,12 @@ _PERSIAN = """
 مسؤول مسئول مسیر مشتری مشخصات مقدار ملاحظات منبع منطقه مهلت موبایل موجودی موسسه موضوع ناحیه نام نتیجه نرخ نشان
 نشانی نمره نوع نویسنده هزینه همراه واحد وبسایت وب‌سایت وزن وضعیت پاسخ پاسخگو پرسش پزشک پست کاربر کالا کد کدملی
 کشور گروه
+آخرین آزمون ابعاد ارتفاع ارزش اسم اعتبار افراد اقدام انتشارات ایستگاه بازه بدهکار بستانکار بودجه بیماری پایان پایه
+پروژه تاریخچه تامین تأمین تحویل ترکیبات تیراژ تیم ثبت جرم جمعیت جنس چاپ حجم حداقل حداکثر حرفه حقوق حوزه خروج
+خوراک دامنه درآمد درجه دما دوره راننده راه رئیس روش زیان ژانر سرعت سقف سود سوابق شاخص شغل شهرت شیوه صاحب ضخامت طرح طول
+ظرفیت عرض علائم علامت عملکرد عمق غذا فراوانی فرکانس فشار فصل فعالیت قد قطر قوانین گارانتی گرایش گردش ماده مالک مالکیت
+مبدا مبدأ متراژ متصدی مجری محدوده محتوا مربی مساحت مصرف معدل مقصد مکان ملیت منبع مواد مورد میانگین ناشر نحوه نژاد
+نسبت نسخه نشریه نیاز هدف ورود ویژگی یادداشت چگونه کجا
 """
 _ENGLISH = """
 # address age amount answer author balance barcode begin branch brand category city class client code color
@@ -36,6 +59,18 @@ language last level link mail manager method middle mobile model month name name
 owner path phone position price priority product qty quantity question rank rate reason ref reference region
 remarks result role score section service size sku source start state status subject sum summary tag task team
 tel time timestamp title total type unit units url user value values version weight year zip №
+activity actual albumartist altitude area artist available bank basis birthday birthplace breed budget capacity capital
+cause characteristic characteristics clients commodity component continent coverage credit currencies data deadline
+debit definition density deposit destination diameter dimension dimensions director discount distance district division
+dose duration employee employees employer episode event expenses expiry feature fee frequency function genre
+geography grade height hours incident indicator industry ingredient instructor isbn issue issued item items job
+latitude length license longitude manufacturer material measure medium metric minimum maximum name nationality
+nickname objective occupation operator origin outcome parameter participant participants patient percent percentage
+period player population position power profession profit program project provider province publisher purpose rainfall
+range rate rating ratio reading records release remark requirement responsible revenue risk room round sample schedule
+sector sex shift significance skill skills species speed sport stage statistic strength subcategory submitted supplier
+surname symptom symptoms taxa teacher temperature term test thickness topic transaction treatment uid username variable
+variety vendor venue volume wage weekday width who where when how what
 """
 
 _TIMES = """

@@ -10,7 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ragpress.readers.headers import SAMPLE, SEARCHED, HeaderRows, find_header, header_texts, is_card, usual_width
+from ragpress.readers.headers import (
+    SAMPLE,
+    SEARCHED,
+    HeaderRows,
+    find_header,
+    find_header_over_values,
+    header_texts,
+    is_card,
+    usual_width,
+)
 from ragpress.readers.kinds import is_name, is_period, kind
 from ragpress.readers.rows import Row, TableReading, one_line
 
@@ -129,7 +138,7 @@ def _is_signature(rows: Sequence[Row]) -> bool:
 def _end(rows: Sequence[Row], start: int) -> int:
     """The index behind the last row of the table that begins at `start`."""
     sample = rows[start : start + SEARCHED + SAMPLE]
-    found = find_header(sample)
+    found = _first_header(sample)
     if found is not None and found.start:
         above = _own_table(sample[: found.start])
         if above:
@@ -145,6 +154,16 @@ def _end(rows: Sequence[Row], start: int) -> int:
         if _begins_anew(rows, index, head, holds) or (behind_gap and not _fits(rows, index, head, holds)):
             return index
     return len(rows)
+
+
+def _first_header(rows: Sequence[Row]) -> HeaderRows | None:
+    """The header of the first table: by the rows down to a blank one where these hold values, else by all."""
+    gaps = [index for index, row in enumerate(rows[:SEARCHED]) if row.gap and index]
+    for index in gaps:
+        found = find_header_over_values(rows[:index])
+        if found is not None:
+            return found
+    return find_header(rows)
 
 
 def _own_table(rows: Sequence[Row]) -> int:

@@ -18,7 +18,17 @@ from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
 from ragpress.readers.rows import Row
 from ragpress.text.questions import pair_columns
 
-__all__ = ["SAMPLE", "SEARCHED", "HeaderRows", "find_header", "header_texts", "is_card", "join_header", "usual_width"]
+__all__ = [
+    "SAMPLE",
+    "SEARCHED",
+    "HeaderRows",
+    "find_header",
+    "find_header_over_values",
+    "header_texts",
+    "is_card",
+    "join_header",
+    "usual_width",
+]
 
 
 class HeaderRows(NamedTuple):
@@ -37,6 +47,16 @@ def find_header(rows: Sequence[Row]) -> HeaderRows | None:
     if len(view.rows) < 2 or is_card(rows):
         return None
     return next((found for rule in RULES if (found := rule(view)) is not None), None)
+
+
+def find_header_over_values(rows: Sequence[Row]) -> HeaderRows | None:
+    """The header by the rule `names_over_values` alone, where at least two rows of values stand below it."""
+    view = View(rows)
+    found = names_over_values(view)
+    if found is None or view.periodic.issuperset(view.values):
+        return None
+    bodies = sum(view.is_body(number) for number in range(found.start + found.depth, len(view.rows)))
+    return found if bodies > 1 else None
 
 
 # -- the rules, in their order -----------------------------------------------------------------------------------------

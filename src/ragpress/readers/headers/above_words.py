@@ -102,4 +102,8 @@ def _evidence(name: str, values: Sequence[str]) -> float:
         score += 0.5
     if len(values) >= 4 and len(set(values)) * 2 <= len(values):
         score += 0.5
+    if name[0].isupper() and sum(value[0].islower() for value in values) * 4 > len(values) * 3:
+        score += 0.5  # `Порода` above `такса`, `овчарка`
+    if len(values) > 2 and len(name.split()) > 1 + max(len(value.split()) for value in values):
+        score += 0.5  # `К кому обратиться` above `Терапевт`, `Хирург`
     return score
