@@ -29,6 +29,15 @@ def parser() -> argparse.ArgumentParser:
     chunk.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a file, or a folder of files")
     chunk.add_argument("--report", metavar="FILE", type=Path, help="write a JSON object of outcomes by file name")
 
+    tables = commands.add_parser(
+        "tables",
+        help="show how tables are read",
+        description="Draws the tables of Excel and CSV files as understood: titles, header, groups, data, notes.",
+    )
+    tables.add_argument("paths", metavar="FILE", type=Path, nargs="+", help="an xlsx or csv file, or a folder of such")
+    tables.add_argument("--json", action="store_true", help="print a JSON object a table, one a line")
+    tables.add_argument("--width", metavar="N", type=_positive, default=0, help="columns (default: the terminal's)")
+
     diff = commands.add_parser(
         "diff",
         help="say what the chatbot will read differently",
@@ -145,6 +154,7 @@ def _run(options: argparse.Namespace) -> int:
     run = {
         "init": commands.init,
         "chunk": commands.chunk,
+        "tables": commands.tables,
         "diff": commands.diff,
         "search": commands.search,
         "eval": commands.evaluate,

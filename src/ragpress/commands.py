@@ -138,6 +138,41 @@ def _name(path: Path, taken: Sequence[str]) -> str:
     raise BuildError("not-a-file", f"{path} is given twice; give it once")
 
 
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+def tables(options: argparse.Namespace) -> int:
+    """How the tables of files are read, on standard output. Status 1 where a file cannot be read."""
+    from ragpress.errors import SourceError
+    from ragpress.readers import read_tables_of
+    from ragpress.review.diff import screen_of
+    from ragpress.review.tables import draw, table_lines
+
+    screen = screen_of(sys.stdout, options.width)
+    failed = False
+    for source, path in _table_files(options.paths):
+        try:
+            sheets = read_tables_of(path.read_bytes(), source)
+        except SourceError as error:
+            print(render(error.message, ""), file=sys.stderr)
+            failed = True
+            continue
+        except OSError as error:
+            raise BuildError("not-a-file", f"{path} cannot be read: {error.strerror}; give a file") from None
+        for line in table_lines(source, sheets) if options.json else draw(source, sheets, screen):
+            print(line)
+    return 1 if failed else 0
+
+
+def _table_files(paths: Sequence[Path]) -> list[tuple[str, Path]]:
+    """The files that are given, and of folders those that may hold tables."""
+    from ragpress.readers import TABLES, suffix_of
+
+    given = {path for path in paths if not path.is_dir()}
+    files, _ = _files(paths)
+    return [(source, path) for source, path in files if path in given or suffix_of(source) in TABLES]
+
+
 # -- diff ------------------------------------------------------------------------------------------------------------
 
 

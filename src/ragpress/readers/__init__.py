@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from ragpress.config import Config
 from ragpress.errors import SourceError
+from ragpress.readers.rows import SheetTables
 from ragpress.records import Document
 
 Reader = Callable[[bytes, str, Config], Document]
@@ -19,6 +20,23 @@ def read_document(data: bytes, source: str, config: Config, suffix: str = "") ->
     """
     return _reader(source, suffix or suffix_of(source))(data, source, config)
 
+
+def read_tables_of(data: bytes, source: str) -> list[SheetTables]:
+    """How the tables of an Excel or CSV file are read, a sheet an entry. Raises SourceError, also for other files."""
+    suffix = suffix_of(source)
+    if suffix in {".csv", ".tsv"}:
+        from ragpress.readers.csv import read_csv_tables
+
+        return read_csv_tables(data, source)
+    if suffix in TABLES:
+        from ragpress.readers.xlsx import read_xlsx_tables
+
+        return read_xlsx_tables(data, source)
+    raise SourceError("unknown-suffix", "its tables cannot be shown; give an xlsx or csv file", source)
+
+
+TABLES = frozenset({".csv", ".tsv", ".xlsx", ".xlsm", ".xltx", ".xltm"})
+"""The suffixes of files whose tables `read_tables_of` reads."""
 
 READABLE = frozenset(
     {".md", ".txt", ".docx", ".docm", ".dotx", ".dotm", ".xlsx", ".xlsm", ".xltx", ".xltm", ".csv", ".tsv"}

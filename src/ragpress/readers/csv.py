@@ -14,7 +14,7 @@ from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.dialect import DELIMITERS, Dialect, find_dialect
 from ragpress.readers.kinds import kind
-from ragpress.readers.rows import Row, TableReading
+from ragpress.readers.rows import Row, SheetTables, TableReading
 from ragpress.readers.table_units import table_units
 from ragpress.readers.tables import read_tables
 from ragpress.records import Document, Locator, Message, Unit
@@ -37,6 +37,26 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     Lines above the header are titles. `config` is not needed here. Raises SourceError: "bad-encoding" for bytes that
     are no text, "empty-source" where no field holds anything.
     """
+    found = _read(data, source)
+    messages = list(found.messages)
+    units: list[Unit] = []
+    for table in found.sheet.tables:
+        units.extend(_units(table, units[-1].section_number + 1 if units else 1))
+        messages.extend(_ragged(table, source))
+    return Document(source=source, title=PurePosixPath(source).stem, units=tuple(units), messages=tuple(messages))
+
+
+def read_csv_tables(data: bytes, source: str) -> list[SheetTables]:
+    """How the file's tables are read. Raises SourceError as `read_csv` does."""
+    return [_read(data, source).sheet]
+
+
+class _Read(NamedTuple):
+    sheet: SheetTables
+    messages: tuple[Message, ...]
+
+
+def _read(data: bytes, source: str) -> _Read:
     decoded = decode(data, source)
     messages = list(decoded.messages)
     dialect = find_dialect(decoded.text, PurePosixPath(source).suffix.lower() == ".tsv")
@@ -47,11 +67,8 @@ def read_csv(data: bytes, source: str, config: Config) -> Document:
     rows = _rows(records, dialect.delimiter)
     if not rows:
         raise SourceError("empty-source", "the file holds no record; fill it in or remove it", source)
-    units: list[Unit] = []
-    for table in read_tables(rows):
-        units.extend(_units(table, units[-1].section_number + 1 if units else 1))
-        messages.extend(_ragged(table, source))
-    return Document(source=source, title=PurePosixPath(source).stem, units=tuple(units), messages=tuple(messages))
+    tables = tuple(read_tables(rows))
+    return _Read(SheetTables("", tables, decoded.encoding, dialect.delimiter), tuple(messages))
 
 
 def _records(text: str, dialect: Dialect) -> tuple[list[_Record], list[int]]:

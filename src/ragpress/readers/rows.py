@@ -63,7 +63,7 @@ class TableReading(msgspec.Struct, frozen=True):
     its header, top down (empty for a column without a name), and is empty where no header was found; `header_rows` are
     the rows that it was made from, `repeated` those in which it was printed again. `body` has the rows below, of
     which those at `groups` name the rows below them; `notes` stand under the table and under no header. In a table of
-    `pairs` each name stands left of its value.
+    `pairs` each name stands left of its value. `column` is the number of its first column among those that are seen.
     """
 
     titles: tuple[Row, ...] = ()
@@ -75,6 +75,7 @@ class TableReading(msgspec.Struct, frozen=True):
     repeated: tuple[Row, ...] = ()
     notes: tuple[Row, ...] = ()
     pairs: bool = False
+    column: int = 1
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -90,6 +91,15 @@ class TableReading(msgspec.Struct, frozen=True):
         """Where it begins in the source."""
         parts = (self.titles, self.facts, self.header_rows, self.body, self.notes)
         return min(row.place for rows in parts for row in rows[:1])
+
+
+class SheetTables(msgspec.Struct, frozen=True):
+    """The tables of a sheet, a CSV file or a Word file; `encoding` and `delimiter` are those of a CSV file."""
+
+    sheet: str
+    tables: tuple[TableReading, ...]
+    encoding: str = ""
+    delimiter: str = ""
 
 
 def one_line(text: str) -> str:

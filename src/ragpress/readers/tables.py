@@ -47,7 +47,7 @@ def read_tables(grid: Sequence[Row]) -> list[TableReading]:
     start = 0
     while start < len(rows):
         end = _end(rows, start)
-        if start and _is_signature(rows[start:end]):
+        if start and all(_is_signature([row]) for row in rows[start:end]):
             tables.append(TableReading(body=tuple(rows[start:end]), pairs=True))
         else:
             tables.append(read_table(rows[start:end]))
@@ -207,6 +207,8 @@ def _fits(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int,
     block = [row for row in rows[index:end] if len(row.filled()) > 1]
     if not block or not head:
         return True
+    if end == len(rows) and len(head[-1].cells) > 2 and all(_is_signature([row]) for row in block):
+        return False
     kinds = _holds(block)
     shared = [column for column in kinds if column in holds]
     unlike = sum(kinds[column] != holds[column] for column in shared if column > 0)

@@ -10,7 +10,7 @@ from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.ooxml.package import Package, open_package
 from ragpress.readers.ooxml.xml import EMPTY, child, local
-from ragpress.readers.rows import TableReading, one_line
+from ragpress.readers.rows import SheetTables, TableReading, one_line
 from ragpress.readers.table_units import table_units
 from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.content import SheetContent, area
@@ -40,6 +40,13 @@ def read_xlsx(data: bytes, source: str, config: Config) -> Document:
     return _Reader(open_package(data, source, "Excel")).read()
 
 
+def read_xlsx_tables(data: bytes, source: str) -> list[SheetTables]:
+    """How the tables of the visible sheets are read. Raises SourceError as `read_xlsx` does."""
+    reader = _Reader(open_package(data, source, "Excel"))
+    reader.read()
+    return reader.sheets
+
+
 class _Region(NamedTuple):
     """A table or a floating text with the row that it begins in."""
 
@@ -54,6 +61,7 @@ class _Reader:
         self.package = package
         self.source = package.source
         self.units: list[Unit] = []
+        self.sheets: list[SheetTables] = []
         self.messages: list[Message] = []
         self.sections = 0
         self.printed: set[str] = set()
@@ -117,7 +125,9 @@ class _Reader:
         content = read_sheet(self.package, sheet, book)
         proven = self._tables(sheet, content)
         seen = see(content)
-        regions = [_Region(table.first_place(), table) for table in find_tables(seen.rows, proven)]
+        tables = find_tables(seen.rows, proven)
+        self.sheets.append(SheetTables(normalize(one_line(sheet.name)), tuple(tables)))
+        regions = [_Region(table.first_place(), table) for table in tables]
         regions += [_Region(floating.row, floating) for floating in self._floating(sheet.part)]
         regions.sort(key=lambda region: region.row)  # stable: side by side stays in order
         for region in regions:
@@ -235,4 +245,4 @@ def is_default_name(name: str) -> bool:
     return bool(_DEFAULT_NAME.fullmatch(name.rstrip("0123456789۰۱۲۳۴۵۶۷۸۹ _()").strip()))
 
 
-__all__ = ["is_default_name", "read_xlsx"]
+__all__ = ["is_default_name", "read_xlsx", "read_xlsx_tables"]

@@ -60,7 +60,7 @@ def find_tables(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[
             found = [msgspec.structs.replace(table, titles=(*titles, *table.titles))]
         else:
             found = read_tables(stack.rows())
-        tables += [(table.first_place(), left, table) for table in found]
+        tables += [(table.first_place(), left, msgspec.structs.replace(table, column=left)) for table in found]
     tables.sort(key=lambda entry: entry[:2])
     return [table for _, _, table in tables]
 

@@ -1,0 +1,143 @@
+"""How tables were read: as a grid for a terminal, and as a JSON object a table for programs."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ragpress.readers.rows import Row, SheetTables, TableReading
+from ragpress.review.diff.showing import visible
+from ragpress.review.diff.terminal import Screen
+
+_FIRST, _LAST = 12, 4  # rows of data that are drawn of a longer run
+_WIDEST = 24  # columns of a screen that a cell may take
+_COLOURS = {"title": "35", "fact": "36", "header": "1;34", "repeated": "34", "group": "33", "data": "0", "note": "2"}
+
+
+class TableReport(msgspec.Struct, frozen=True):
+    """What `--json` says of a table. Rows are numbered as in the file, from 1; rows of facts count as titles, and a
+    header printed again as header. `headers` has for each column of the sheet the texts of its header, top down."""
+
+    source: str
+    sheet: str
+    encoding: str
+    delimiter: str
+    header_rows: tuple[int, ...]
+    title_rows: tuple[int, ...]
+    note_rows: tuple[int, ...]
+    group_rows: tuple[int, ...]
+    data_rows: tuple[int, ...]
+    headers: tuple[tuple[str, ...], ...]
+
+
+def table_lines(source: str, sheets: Sequence[SheetTables]) -> Iterator[str]:
+    """A line of JSON for each table."""
+    for sheet in sheets:
+        for table in sheet.tables:
+            yield msgspec.json.encode(report_table(source, sheet, table)).decode()
+
+
+def report_table(source: str, sheet: SheetTables, table: TableReading) -> TableReport:
+    """The report of one table."""
+    blank = ((),) * (table.column - 1) if table.names else ()
+    return TableReport(
+        source=source,
+        sheet=sheet.sheet,
+        encoding=sheet.encoding,
+        delimiter=sheet.delimiter,
+        header_rows=_places((*table.header_rows, *table.repeated)),
+        title_rows=_places((*table.titles, *table.facts)),
+        note_rows=_places(table.notes),
+        group_rows=_places(table.body[number] for number in table.groups),
+        data_rows=_places(table.rows),
+        headers=(*blank, *table.names),
+    )
+
+
+def _places(rows: Iterable[Row]) -> tuple[int, ...]:
+    return tuple(sorted({row.place for row in rows}))
+
+
+def draw(source: str, sheets: Sequence[SheetTables], screen: Screen) -> Iterator[str]:
+    """A block a sheet and a grid a table: the number of a row, what it was taken for, and its cells."""
+    for sheet in sheets:
+        name = visible(f"{source} · {sheet.sheet}" if sheet.sheet else source)
+        how = ", ".join(
+            part for part in (sheet.encoding, f"delimiter {sheet.delimiter!r}" if sheet.delimiter else "") if part
+        )
+        yield _coloured(name, "1", screen) + (f" ({how})" if how else "")
+        for table in sheet.tables:
+            yield from _grid(table, screen)
+        yield ""
+
+
+def _grid(table: TableReading, screen: Screen) -> Iterator[str]:
+    rows = sorted(_kinds(table), key=lambda entry: entry[0].place)
+    shown = [(row, kind) for row, kind in rows if kind not in {"title", "note"} and len(row.filled()) > 1]
+    width = max((len(row.cells) for row, _ in shown), default=1)
+    sample = [row for row, _ in shown[:_FIRST]]
+    widths = [
+        max((min(_columns(row.cells[column]), _WIDEST) for row in sample if column < len(row.cells)), default=1)
+        for column in range(width)
+    ]
+    yield "─" * min(screen.width, sum(widths) + 3 * len(widths) + 16)
+    data = [number for number, (_, kind) in enumerate(rows) if kind == "data"]
+    left_out = set(data[_FIRST:-_LAST])
+    for number, (row, kind) in enumerate(rows):
+        if number in left_out:
+            if number - 1 not in left_out:
+                yield f"{'':>6}  … {len(left_out)} rows of data more"
+            continue
+        alone = len(row.filled()) == 1
+        cells = " ".join(row.own()) if alone else " │ ".join(map(_fit, _padded(row, width), widths))
+        line = f"{row.place:>6}  {kind:<8} {visible(cells)}".rstrip()
+        yield _coloured(_cut(line, screen.width), _COLOURS[kind], screen)
+
+
+def _kinds(table: TableReading) -> Iterator[tuple[Row, str]]:
+    parts = (
+        (table.titles, "title"),
+        (table.facts, "fact"),
+        (table.header_rows, "header"),
+        (table.repeated, "repeated"),
+        (table.notes, "note"),
+    )
+    for rows, kind in parts:
+        yield from ((row, kind) for row in rows)
+    for number, row in enumerate(table.body):
+        yield row, "group" if number in table.groups else "data"
+
+
+def _padded(row: Row, width: int) -> tuple[str, ...]:
+    return row.cells + ("",) * (width - len(row.cells))
+
+
+def _fit(text: str, width: int) -> str:
+    text = _cut(" ".join(text.split()), width)
+    return text + " " * (width - _columns(text))
+
+
+def _cut(text: str, width: int) -> str:
+    if _columns(text) <= width:
+        return text
+    taken = 0
+    for number, character in enumerate(text):
+        taken += _columns(character)
+        if taken > width - 1:
+            return text[:number] + "…"
+    return text
+
+
+def _columns(text: str) -> int:
+    """How many columns of a screen a text takes."""
+    return sum(
+        0 if unicodedata.combining(character) or unicodedata.category(character) == "Cf"
+        else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )  # fmt: skip
+
+
+def _coloured(text: str, colour: str, screen: Screen) -> str:
+    return f"\x1b[{colour}m{text}\x1b[0m" if screen.colour else text
