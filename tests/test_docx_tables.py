@@ -23,6 +23,12 @@ def test_a_row_says_its_header_and_its_value_cell_by_cell() -> None:
     assert str(unit.locator) == "B1"
 
 
+def test_the_paragraphs_of_a_cell_keep_their_lines_and_a_name_is_one_line() -> None:
+    hours = tc(p("пн–пт 8–20") + p("") + p("сб 9–15<w:br/>".join(("<w:r><w:t>", "</w:t></w:r>"))))
+    found = rows(read(tbl(tr("Город", tc(p("Часы") + p("приёма"))), tr("Тверь", hours))))
+    assert found == ["Город: Тверь\nЧасы приёма: пн–пт 8–20\nсб 9–15"]
+
+
 def test_a_horizontally_merged_cell_stands_once() -> None:
     wide = tc("Итого за год", '<w:gridSpan w:val="2"/>')
     old = tc("Итого за год", '<w:hMerge w:val="restart"/>') + tc("", "<w:hMerge/>")
@@ -113,7 +119,7 @@ def test_a_small_table_in_a_cell_of_a_long_data_table_does_not_undo_its_rows() -
     many = [tr("Псков", "Мира, 9", f"{n}{n}-00") for n in range(12)]
     found = rows(read(tbl(HEAD, *many, tr("Тверь", tc(p("Садовая, 3") + inner + p("")), "12-34"))))
     assert len(found) == 13
-    assert found[-1] == "Город: Тверь\nАдрес: Садовая, 3 пн | 8–12 вт | 12–18\nТелефон: 12-34"
+    assert found[-1] == "Город: Тверь\nАдрес: Садовая, 3\nпн | 8–12\nвт | 12–18\nТелефон: 12-34"
 
 
 def test_a_frame_of_one_cell_is_prose() -> None:

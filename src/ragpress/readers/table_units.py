@@ -28,7 +28,7 @@ def pairs_text(cells: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """`name: value`, one line a pair of cells; as `row_text`."""
     parts = []
     for column in range(0, len(cells), 2):
-        name, value = cells[column], cells[column + 1] if column + 1 < len(cells) else ""
+        name, value = one_line(cells[column]), cells[column + 1] if column + 1 < len(cells) else ""
         if name and value:
             parts.append(f"{name} {value}" if name.endswith((":", "?")) else f"{name}: {value}")
         elif name or value:

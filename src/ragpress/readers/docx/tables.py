@@ -146,8 +146,8 @@ def grid(table: Table) -> list[Row]:
 
 
 def cell_text(cell: Cell) -> str:
-    """What a cell says, on one line."""
-    return " ".join(" ".join(lines(cell.blocks)).split())
+    """The text of a cell, a paragraph a line."""
+    return "\n".join(lines(cell.blocks))
 
 
 def header_rows(table: Table) -> int | None:
