@@ -14,7 +14,7 @@ from itertools import islice
 import msgspec
 from lxml import etree
 
-from ragpress.audit.embedded import embedded_lines
+from ragpress.audit.embedded import embedded_addresses, embedded_lines
 from ragpress.audit.graphics import chart_texts, diagram_texts
 from ragpress.audit.names import CX, OFFICE, PIC, TEXTS, WP, A, C, D, M, R, V, W
 from ragpress.audit.package import Element, Parts
@@ -72,6 +72,7 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     main = parts.main("document", "word/document.xml")
     root = parts.tree(main)
     package.links = parts.links(main)
+    _collect_addresses(root, main, package)
     package.hidden_styles = hidden_styles(_linked_tree(package, "styles"))
     prune(root, package.hidden_styles, package.seen)
     package.whole_fields = _whole_fields(root)
@@ -223,11 +224,21 @@ def _graphic(element: Element, package: _Package) -> Element:
     return package.parts.tree(name)
 
 
+def _collect_addresses(root: Element, name: str, package: _Package) -> None:
+    """The words of the addresses of links: nobody sees them, but the chunks may hold them."""
+    codes = (mark.get(W + "instr") or mark.text or "" for mark in root.iter(W + "fldSimple", W + "instrText"))
+    for text in (*package.parts.addresses(name), *codes):
+        package.seen.repeatable.update(words(text))
+
+
 def _read_notes(package: _Package) -> None:
     """Adds the notes that the text refers to; notes may refer to none themselves."""
     wanted = dict(package.notes)
     for kind in ("footnotes", "endnotes"):
-        for note in _linked_tree(package, kind):
+        root = _linked_tree(package, kind)
+        for name in (name for found, name in package.links.values() if found == kind):
+            _collect_addresses(root, name, package)
+        for note in root:
             key = kind, note.get(W + "id") or ""
             if key in wanted:
                 prune(note, package.hidden_styles, package.seen)
@@ -243,6 +254,7 @@ def _read_headers(root: Element, package: _Package) -> None:
     for name, (place, printed) in _headers(root, package).items():
         tree = package.parts.tree(name)
         package.links = package.parts.links(name)
+        _collect_addresses(tree, name, package)
         already = len(seen.pieces)
         prune(tree, package.hidden_styles, seen)
         remove_page_numbers(tree, seen)
@@ -303,3 +315,4 @@ def _read_embedded_file(element: Element, place: str, package: _Package) -> None
         package.seen.repeatable.update(inner.repeatable)
     elif data:
         package.seen.pieces += [Piece(line, place) for line in embedded_lines(data, package.source)]
+        package.seen.repeatable.update(words(" ".join(embedded_addresses(data))))

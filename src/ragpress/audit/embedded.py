@@ -13,6 +13,7 @@ _UNSEEN = re.compile(r"<!--.*?-->|<(script|style|head|title)\b.*?</\1\s*>", re.D
 _INLINE = re.compile(
     r"</?(?:a|abbr|b|big|code|em|font|i|ins|mark|s|small|span|strong|sub|sup|u)\b[^>]*>", re.IGNORECASE
 )
+_ADDRESS = re.compile(rb"""href=(?:3D)?["']?([^"'>\s]+)""", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -23,6 +24,11 @@ def embedded_lines(data: bytes, source: str) -> list[str]:
         return _html_lines(_archived_html(data, source))
     text = decode(data, source).text
     return _html_lines(text) if "<" in text and re.search(r"<(?:html|body|p|div|table|span)\b", text, re.I) else [text]
+
+
+def embedded_addresses(data: bytes) -> list[str]:
+    """The addresses of links in an embedded HTML file or web archive, which nobody sees."""
+    return [found.decode("utf-8", errors="replace") for found in _ADDRESS.findall(data)]
 
 
 def _archived_html(data: bytes, source: str) -> str:

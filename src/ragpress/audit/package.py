@@ -115,6 +115,12 @@ class Parts:
                     break
         return found
 
+    def addresses(self, name: str) -> list[str]:
+        """What a part's relationships point to outside of the package."""
+        folder, base = posixpath.split(_plain(name))
+        links = self.tree(posixpath.join(folder, "_rels", f"{base}.rels"))
+        return [link.get("Target") or "" for link in links if (link.get("TargetMode") or "").lower() == "external"]
+
     def main(self, kind: str, usual: str) -> str:
         """The name of the part that the package is about: by its relationships, by its content type, or as usual."""
         named = [name for found, name in self.links("").values() if found == "officeDocument"]

@@ -1,6 +1,6 @@
 """Word files (docx, docm, dotx, dotm) to a Document.
 
-The XML is walked once, in document order. What is left out on purpose is listed at the head of the module that meets it:
+The XML is walked once, in document order. What is left out on purpose is listed in the module that meets it:
 `inline` (deleted and hidden text, field codes, comments), `tables` (deleted rows and cells), `drawing` (hidden shapes,
 alternative text that is a file name), `notes` (notes that nothing cites), `headers_footers` (page numbers).
 """
@@ -56,7 +56,8 @@ def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Messa
     source = context.package.source
     found = []
     if context.undescribed_pictures and config.captions == "off":  # else a caption will say what they show
-        text = f"{context.undescribed_pictures} pictures have no alternative text; write one in Word so that they can be found"
+        count = context.undescribed_pictures
+        text = f"{count} pictures have no alternative text; write one in Word so that they can be found"
         found.append(message("info", "picture", text, source))
     if context.lost_pictures:
         text = f"{context.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"

@@ -101,6 +101,7 @@ def _read_line(element: Element, context: Context, carried: Line | None) -> tupl
     properties = _read_properties(element.pPr, context)
     line = carried or Line(properties.style)
     line.style = properties.style
+    line.plain = properties.outline is not None or properties.style.names
     read_inline(element, context, line, _READERS)
     context.fields.end_paragraph()
     return line, properties

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ragpress.readers.docx.links import field_address
 from ragpress.readers.docx.names import W, number, switch, value
 from ragpress.readers.ooxml.xml import Element
 
@@ -22,6 +23,7 @@ class _Field(msgspec.Struct):
     in_code: bool = True
     code: list[str] = []
     shown: bool = False
+    address: str = ""
 
 
 class Fields:
@@ -41,6 +43,11 @@ class Fields:
     def visible(self) -> bool:
         """Whether text at this place is seen: not inside the code of a field."""
         return not self._hiding
+
+    @property
+    def address(self) -> str:
+        """Where the link leads whose result is being read, empty outside of links."""
+        return next((field_.address for field_ in reversed(self._open) if field_.address), "")
 
     def code(self, text: str) -> None:
         if self._open:
@@ -78,8 +85,10 @@ class Fields:
         return is_number
 
     def _separate(self, field_: _Field) -> None:
-        if field_.in_code and not self.hides("".join(field_.code)):
+        instruction = "".join(field_.code)
+        if field_.in_code and not self.hides(instruction):
             field_.in_code = False
+            field_.address = field_address(instruction)
             self._hiding -= 1
 
     def _end(self, field_: _Field) -> str:

@@ -9,6 +9,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
+from ragpress.readers.docx.links import linked
 from ragpress.readers.docx.names import number
 from ragpress.readers.ooxml.xml import Element
 from ragpress.text import decode
@@ -70,6 +71,7 @@ class _Reader:
         self._label = ""
         self._level: int | None = None
         self._tables: list[_OpenTable] = []
+        self._link = 0  # how many parts of the buffer there were before the link that is being read
 
     def read(self, root: Element) -> list[Block]:
         skipped: Element | None = None
@@ -94,6 +96,8 @@ class _Reader:
             self._buffer.append("\0")
         elif tag == "img" and node.get("alt"):
             self._buffer.append(f" {node.get('alt')} ")
+        elif tag == "a":
+            self._link = len(self._buffer)
         if not _LINE.fullmatch(tag):
             return
         self._flush()
@@ -141,6 +145,8 @@ class _Reader:
 
     def _end(self, node: Element) -> None:
         tag = node.tag
+        if tag == "a" and self._level is None:
+            self._buffer[self._link :] = [linked("".join(self._buffer[self._link :]), node.get("href") or "")]
         if not _LINE.fullmatch(tag):
             return
         self._flush()

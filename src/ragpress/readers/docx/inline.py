@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 import msgspec
 
 from ragpress.readers.docx.blocks import Block
 from ragpress.readers.docx.context import Context
+from ragpress.readers.docx.links import field_address, linked
 from ragpress.readers.docx.math import formula_text
 from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switched_on
 from ragpress.readers.docx.styles import CharacterStyle, ParagraphStyle
@@ -37,6 +39,7 @@ _TEXT, _RUN = W + "t", W + "r"
 _OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/", "urn:schemas-microsoft-com:")
 _AS_SPACE = str.maketrans("\t\r\n", "   ")
 _PLAIN = CharacterStyle()
+_LINK_END = "\0"  # no text of XML holds it
 _SPACES = re.compile(" {2,}")
 _CONTENT = (
     *(W + "t", W + "sym", W + "txbxContent", W + "p", A + "t", A + "blip", C + "chart", CX + "chart", DGM + "relIds"),
@@ -45,7 +48,11 @@ _CONTENT = (
 
 
 class Line(msgspec.Struct):
-    """What a paragraph has given so far. `boxes` are blocks to stand after it."""
+    """What a paragraph has given so far. `boxes` are blocks to follow it.
+
+    `link` is the address of the link that is being read and how many parts there were before it. `plain`: addresses of
+    links are left out, as in a heading, which is a name.
+    """
 
     style: ParagraphStyle
     parts: list[str] = []
@@ -54,12 +61,21 @@ class Line(msgspec.Struct):
     pictures: list[str] = []
     bold: int = 0  # characters that are bold
     characters: int = 0
+    link: tuple[str, int] = ("", 0)
+    plain: bool = False
 
     def add(self, text: str, bold: bool = False) -> None:
         self.parts.append(text)
         self.characters += len(text)
         if bold:
             self.bold += len(text)
+
+    def follow(self, address: str) -> None:
+        """Ends the link that is being read and begins one to `address`, unless that is empty."""
+        ended, start = self.link
+        if ended and not self.plain:
+            self.parts[start:] = [linked("".join(self.parts[start:]), ended)]
+        self.link = address, len(self.parts)
 
     def text(self) -> str:
         """The lines of the paragraph, each stripped, without blank ones."""
@@ -90,11 +106,16 @@ def read_inline(element: Element, context: Context, line: Line, readers: Readers
     plain = _Look(context.styles.hidden(line.style, _PLAIN), line.style.bold, "")
     stack: list[tuple[Iterator[Element | str], _Look]] = [(iter(element), plain)]
     fields = context.fields
+    if fields.address:  # a link that goes on from the paragraph before
+        line.follow(fields.address)
     while stack:
         children, look = stack[-1]
         child = next(children, None)
         if child is None:
             stack.pop()
+            continue
+        if child is _LINK_END:
+            line.follow(fields.address)
             continue
         if isinstance(child, str):
             if fields.visible and not look.hidden:
@@ -110,14 +131,22 @@ def read_inline(element: Element, context: Context, line: Line, readers: Readers
         elif tag in _SKIPPED:
             continue
         elif tag == W + "fldChar":
+            outer = fields.address
             line.add(fields.mark(child))
+            if fields.address != outer:
+                line.follow(fields.address)
         elif tag == W + "instrText":
             fields.code(child.text or "")
         elif tag == MC + "AlternateContent":
             stack.append((iter(chosen(child)), look))
         elif tag == W + "fldSimple":
-            if not fields.hides(child.get(W + "instr") or ""):
-                stack.append((iter(child), look))
+            instruction = child.get(W + "instr") or ""
+            if not fields.hides(instruction):
+                line.follow(field_address(instruction) or fields.address)
+                stack.append((chain(child, (_LINK_END,)), look))
+        elif tag == W + "hyperlink":
+            line.follow(_address(child, context) or fields.address)
+            stack.append((chain(child, (_LINK_END,)), look))
         elif look.hidden or not fields.visible:
             if len(child):  # fields may begin and end in what is not seen
                 stack.append((iter(child), look))
@@ -138,6 +167,13 @@ def read_inline(element: Element, context: Context, line: Line, readers: Readers
                 line.boxes += readers.blocks([child], context)
         elif len(child):
             stack.append((iter(child), look))
+    line.follow("")
+
+
+def _address(hyperlink: Element, context: Context) -> str:
+    """Where a w:hyperlink leads outside the document, else empty."""
+    link = context.link(hyperlink.rId)
+    return f"{link.target}#{hyperlink.anchor}" if link.external and hyperlink.anchor else link.target
 
 
 def chosen(alternatives: Element) -> list[Element]:

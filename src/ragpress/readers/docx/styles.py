@@ -35,6 +35,11 @@ class ParagraphStyle(msgspec.Struct, frozen=True):
     hidden: bool = False
     bold: bool = False
 
+    @property
+    def names(self) -> bool:
+        """Whether its paragraphs are names of what follows rather than text."""
+        return self.level is not None or self.title or self.caption
+
 
 class CharacterStyle(msgspec.Struct, frozen=True):
     hidden: bool = False
