@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +13,21 @@ from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.readers import read_document
 from ragpress.records import Gap
-from xlsx_maker import MAIN, Sheet, Styled, Value, make_xlsx, merge, relationships, rows
+from xlsx_maker import (
+    MAIN,
+    Sheet,
+    Styled,
+    Value,
+    cell,
+    make_xlsx,
+    merge,
+    pack,
+    read,
+    relationships,
+    rows,
+    said,
+    texts,
+)
 
 CONFIG = Config(min_tokens=0)
 HEADER = ["Врач", "Кабинет", "Приём"]
@@ -208,3 +224,116 @@ def test_a_column_range_that_is_no_number_hides_nothing() -> None:
     page = Sheet(rows([["Имя", "Число"], ["Мост", 1]]), before='<cols><col min="x" max="2" hidden="1"/></cols>')
     found = account(make_xlsx({"А": page}))
     assert (found.coverage, found.left_out) == (1.0, {})
+
+
+SHOWN: list[tuple[str, list[float]]] = [
+    ('[<1000]0;[<1000000]0.0,"K";0.0,,"M"', [789, 45678, 1234567, 999.6]),
+    ("[>=1000000]0.0,,;[>=1000]0.0,;0", [2345678, 40000, 12]),
+    ("[h]:mm", [1.25, -1.25, -0.0625, 0.99999999]),
+    ("[h]:mm:ss.000", [0.0416666, 1.5]),
+    ("dd.mm.yyyy", [45192, -3, 3_000_000]),
+    ("yyyy-mm-dd hh:mm:ss.000", [45192.378472, 45192.9999999]),
+    ("mm:ss.0", [0.123456789, 0]),
+    ("yyyymmdd", [40, 45200]),
+    ("+7 (000) 000-00-00", [1, 54_00, 1_234_567_890, -5]),
+    ('"№ 5-"000', [1, 42]),
+    ('0" (2024)"', [3, 400, 0]),
+    ("0,", [40, 4_000]),
+    ("0.0##%", [0.075, 1]),
+]
+
+
+@pytest.mark.parametrize("epoch", ["", '<workbookPr date1904="1"/>'], ids=["1900", "1904"])
+@pytest.mark.parametrize(("code", "values"), SHOWN, ids=[code for code, _ in SHOWN])
+def test_a_number_is_seen_however_its_format_shows_it(code: str, values: list[float], epoch: str) -> None:
+    for value in values:
+        grid: list[list[Value | Styled]] = [
+            ["Врач", "Кабинет"],
+            ["Терапевт", Styled(value, 1)],
+            ["Окулист", 3],
+            ["Хирург", 16],
+        ]
+        assert account(make_xlsx({"Врачи": rows(grid)}, formats=[code], properties=epoch)).gaps == ()
+
+
+def test_a_format_with_digits_of_its_own_hides_no_other_number() -> None:
+    shown = book([*GRID, ["Педиатр", Styled(1234, 1), "всегда"]], ['"5-"0000'])
+    other = book([*GRID, ["Педиатр", Styled(1235, 1), "всегда"]], ['"5-"0000'])
+    assert [gap.text for gap in account(shown, other).gaps] == ["1234"]
+
+
+RICH = "http://schemas.microsoft.com/office/spreadsheetml/2017/richdata"
+
+
+def with_rich_values(structures: str, values: Sequence[str], cells: str) -> bytes:
+    """A workbook whose cells show rich values; `vm` attributes count them from 1."""
+    count = range(len(values))
+    marks = "".join(f'<bk><extLst><ext uri="x"><r:rvb i="{number}"/></ext></extLst></bk>' for number in count)
+    uses = "".join(f'<bk><rc t="1" v="{number}"/></bk>' for number in count)
+    kinds = '<metadataTypes><metadataType name="XLRICHVALUE"/></metadataTypes>'
+    data = make_xlsx({"Прайс": cells})
+    office = "http://schemas.microsoft.com/office/2017/06/relationships"
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    links = "".join(
+        f'<Relationship Id="m{kind}" Type="{office}/{kind}" Target="{target}.xml"/>'
+        for kind, target in (("sheetMetadata", "metadata"), ("rdRichValue", "values"), ("rdRichValueStructure", "keys"))
+    )
+    name = "xl/_rels/workbook.xml.rels"
+    parts[name] = parts[name].replace(b"</Relationships>", f"{links}</Relationships>".encode())
+    parts["xl/metadata.xml"] = (
+        f'<metadata xmlns="{MAIN}" xmlns:r="{RICH}">{kinds}<futureMetadata name="XLRICHVALUE">{marks}</futureMetadata>'
+        f"<valueMetadata>{uses}</valueMetadata></metadata>"
+    ).encode()
+    parts["xl/values.xml"] = f'<rvData xmlns="{RICH}">{"".join(values)}</rvData>'.encode()
+    parts["xl/keys.xml"] = f'<rvStructures xmlns="{RICH}">{structures}</rvStructures>'.encode()
+    return pack(parts)
+
+
+def rich_rows(*names: str) -> str:
+    lines = "".join(
+        f'<row r="{row}">{cell(name, f"A{row}")}<c r="B{row}" t="e" vm="{row - 1}"><v>#VALUE!</v></c>'
+        f"{cell(row * 100, f'C{row}')}</row>"
+        for row, name in enumerate(names, start=2)
+    )
+    return rows([["Товар", "Вид", "Цена"]]) + lines
+
+
+def test_a_picture_in_a_cell_says_its_alternative_text_and_no_error() -> None:
+    picture = '<s t="_localImage"><k n="_rvRel:LocalImageIdentifier" t="i"/><k n="Text" t="s"/></s>'
+    values = ['<rv s="0"><v>0</v><v>Насос сбоку</v></rv>', '<rv s="0"><v>1</v><v></v></rv>']
+    data = with_rich_values(picture, values, rich_rows("Насос", "Клапан"))
+    document = read(data)
+    assert texts(document) == ["Товар: Насос\nВид: Насос сбоку\nЦена: 200", "Товар: Клапан\nЦена: 300"]
+    assert "cells that show a picture or data without a text: 1" in said(document)
+    assert account(data).gaps == ()
+
+
+def test_a_linked_data_type_says_the_name_that_it_shows() -> None:
+    linked = '<s t="_linkedentity"><k n="%EntityId" t="s"/><k n="_DisplayString" t="s"/><k n="Name" t="s"/></s>'
+    data = with_rich_values(linked, ['<rv s="0"><v>a1</v><v>Тверь</v><v>город</v></rv>'], rich_rows("Склад"))
+    assert texts(read(data)) == ["Товар: Склад\nВид: Тверь\nЦена: 200"]
+    assert account(data).gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (14, "m/d/yyyy", "23.09.2023"),
+        (14, "mm-dd-yy", "23.09.2023"),
+        (14, "yyyy-mm-dd hh:mm", "2023-09-23 09:05"),
+        (14, "0.0", "45192.4"),
+        (22, "m/d/yy h:mm", "23.09.2023 9:05"),
+        (22, "d mmm", "23 Sep"),
+    ],
+)
+def test_a_date_of_the_system_is_shown_as_the_system_does_unless_the_file_says_something_else(
+    number: int, code: str, shown: str
+) -> None:
+    styles = (
+        f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="{number}" formatCode="{code}"/></numFmts>'
+        f'<cellXfs><xf numFmtId="0"/><xf numFmtId="{number}"/></cellXfs></styleSheet>'
+    )
+    data = make_xlsx({"Дни": rows([["Что", "Когда"], ["Мост", Styled(45192.378472, 1)]])}, styles=styles)
+    assert texts(read(data)) == [f"Что: Мост\nКогда: {shown}"]
+    assert account(data).gaps == ()

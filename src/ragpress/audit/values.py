@@ -9,7 +9,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Container, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+
+import msgspec
 
 from ragpress.audit.visible import Cell
 from ragpress.text import fold
@@ -17,10 +20,11 @@ from ragpress.text import fold
 NUMBER = re.compile(r"[+-]?(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?")
 _RUN = re.compile(r"\d+(?:[ \u00a0\u202f.,'’٬٫()/-]{1,2}\d+)*")
 _DIGITS = re.compile(r"\d+")
-_TEXT = re.compile(r'"[^"]*"|\\.|_.|\*.')
+_TOKEN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|.', re.DOTALL)
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?\d{1,20}(?:\.\d{1,20})?)\]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _OTHER_CALENDAR = re.compile(r"\[\$-(?:[^\]]*,|[0-9a-f]{6,})|\bb{1,4}", re.IGNORECASE)
+_OWN = "abcdefghij"  # 0 to 9 where a format code says them itself
 TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", "ложь", "нет", "نادرست", "0")}
 """How a truth value may be shown."""
 _PRECISION = 15  # digits that a spreadsheet keeps; more are noise of binary fractions
@@ -84,7 +88,9 @@ class Numbers:
     def have_inside(self, parts: Sequence[Sequence[str]]) -> bool:
         """Whether a number has among its digits one of each sequence."""
         return len(self._runs) <= _FEW and any(
-            all(any(part in key for part in choices) for choices in parts) for key, found in self._runs.items() if found
+            all(any(part in _digits(written) for part in choices) for choices in parts)
+            for found in self._runs.values()
+            for written in found.split("\n")
         )
 
 
@@ -118,9 +124,12 @@ def claim(cells: Sequence[Cell], numbers: Sequence[Numbers], words: Sequence[Con
     return missing
 
 
-def is_date(code: str) -> bool:
-    """Whether a number format code shows a date or time."""
-    return re.search("[ymdhs]", _bare(code)) is not None
+def is_date(code: str, number: float) -> bool:
+    """Whether a number format code shows a number as a date or time."""
+    section = _section(code, number).replace("general", "")
+    if "[" not in section and number < 0:
+        return False  # before the first day only lengths of time are shown
+    return re.search("[ymdhs]", section) is not None and abs(number) < _LAST_DAY
 
 
 def shows_nothing(value: str, code: str) -> bool:
@@ -128,7 +137,7 @@ def shows_nothing(value: str, code: str) -> bool:
     if not code:
         return False
     number = float(value)
-    section = _section(code.lower(), number)
+    section = _section(code, number)
     if "general" in section or re.search("[ymdhs0/]", section):
         return False
     places = len(re.findall("[#?]", section.partition(".")[2]))
@@ -136,30 +145,71 @@ def shows_nothing(value: str, code: str) -> bool:
     return rounded == 0 or not re.search("[?#@]", section)
 
 
-def _section(code: str, number: float) -> str:
-    """The section of a format code that applies, without literal text (ECMA-376 part 1, 18.8.31)."""
-    sections = _TEXT.sub("", code).split(";")[:3]
-    conditions = [_CONDITION.search(section) for section in sections]
-    bare = [_LITERAL.sub("", section) for section in sections]
-    if any(conditions):
-        for section, condition in zip(bare, conditions, strict=True):
-            if condition is None or _holds(number, condition[1], float(condition[2])):
+class _Section(msgspec.Struct, frozen=True):
+    """A section of a format code: without literal text; and its places for digits, with its own digits as letters.
+
+    `condition` is what the section is for, an operator and a bound, if it says so.
+    """
+
+    bare: str
+    digits: str
+    condition: tuple[str, float] | None
+
+
+@lru_cache(maxsize=256)
+def _sections(code: str) -> tuple[_Section, ...]:
+    """The sections of a format code, the first three."""
+    parts: list[list[str]] = [[]]
+    for token in _TOKEN.findall(code.lower()):
+        if token == ";":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    found = []
+    for tokens in parts[:3]:
+        conditions = [hit for token in tokens if (hit := _CONDITION.fullmatch(token))]
+        condition = (conditions[0][1], float(conditions[0][2])) if conditions else None
+        bare = "".join(token for token in tokens if not _LITERAL.fullmatch(token))
+        digits = "".join(map(_places, tokens))
+        found.append(_Section(bare, digits, condition))
+    return tuple(found)
+
+
+def _places(token: str) -> str:
+    """What a token of a format code gives of a number's digits: `0`, `#`, `?`, the point, or digits of its own."""
+    if token in "0#?.":
+        return token
+    return "".join(_OWN[int(digit)] for digit in re.findall("[0-9]", token)) if token[0] not in "_*[" else ""
+
+
+def _section_of(code: str, number: float) -> _Section:
+    """The section of a format code that applies to a number (ECMA-376 part 1, 18.8.31)."""
+    sections = _sections(code)
+    if any(section.condition for section in sections):
+        for section in sections:
+            if section.condition is None or _holds(number, *section.condition):
                 return section
-        return "general"
-    if number < 0 and len(bare) > 1:
-        return bare[1]
-    return bare[2] if number == 0 and len(bare) > 2 else bare[0]
+        return _GENERAL
+    if number < 0 and len(sections) > 1:
+        return sections[1]
+    return sections[2] if number == 0 and len(sections) > 2 else sections[0]
+
+
+_GENERAL = _Section("general", "", None)
+
+
+def _section(code: str, number: float) -> str:
+    return _section_of(code, number).bare
+
+
+def _bare(cell: Cell) -> str:
+    """The section by which a cell is shown; empty where it has no format."""
+    return _section(cell.code, float(cell.text)).replace("general", "")
 
 
 def _holds(number: float, operator: str, bound: float) -> bool:
     signs = {"<": number < bound, ">": number > bound, "=": number == bound}
     return number != bound if operator == "<>" else any(signs[sign] for sign in operator)
-
-
-@lru_cache(maxsize=256)
-def _bare(code: str) -> str:
-    """The first section of a format code without literal text."""
-    return _LITERAL.sub("", code).partition(";")[0].lower().replace("general", "")
 
 
 def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
@@ -168,7 +218,7 @@ def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
     rest = []
     for cell in sorted(cells, key=lambda cell: -_significant(cell.text, cell.code)[1]):
         value, before = _significant(cell.text, cell.code)
-        if "/" in _bare(cell.code):  # a fraction
+        if "/" in _bare(cell):  # a fraction
             if not any(numbers):
                 missing.append(cell)
         elif not any(found.take(value, before) for found in numbers):
@@ -183,9 +233,28 @@ def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
 
 def _is_inside(cell: Cell, numbers: Numbers) -> bool:
     """Whether the digits stand among others that the format has of its own, such as the code of a country."""
+    digits = _section_of(cell.code, float(cell.text)).digits
+    if not any(letter in digits for letter in _OWN):
+        return False
     value, _ = _significant(cell.text, cell.code)
-    own_digits = re.search("[1-9]", _bare(cell.code)) is not None
-    return own_digits and len(value) >= _TELLING and numbers.have_inside([[value]])
+    spelled = _spelled(digits, Decimal(cell.text)).strip("0")
+    return numbers.take(spelled, len(spelled)) or (len(value) >= _TELLING and numbers.have_inside([[value]]))
+
+
+def _spelled(digits: str, value: Decimal) -> str:
+    """The digits of a number between those that its format has of its own."""
+    places = sum(place in "0#?" for place in digits.partition(".")[2])
+    blanks = sum(place in "0#?" for place in digits)
+    left = str(int(abs(value).scaleb(places).quantize(Decimal(1), ROUND_HALF_UP))).rjust(blanks, "0")
+    filled = []
+    for place in digits.replace(".", ""):
+        if place in _OWN:
+            filled.append(str(_OWN.index(place)))
+        else:
+            take = len(left) - blanks + 1
+            filled.append(left[:take])
+            left, blanks = left[take:], blanks - 1
+    return "".join(filled)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -195,7 +264,7 @@ def _significant(text: str, code: str) -> tuple[str, int]:
     if found is None:
         raise ValueError(f"not a number: {text!r}")
     whole, fraction, exponent = (group or "" for group in found.groups())
-    code = _bare(code)
+    code = _section(code, float(text)).replace("general", "")
     before = len(whole.lstrip("0")) + int(exponent or 0)
     if not whole.lstrip("0"):
         before -= len(fraction) - len(fraction.lstrip("0"))
@@ -225,14 +294,14 @@ def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
     parts = _date_parts(cell)
     if any(found.take_all(parts) or _has_all(found.groups(), parts) for found in numbers):
         return True
-    glued = re.search("[ymdh]{5}", _bare(cell.code)) is not None  # such as yyyymmdd
+    glued = re.search("[ymdh]{5}", _bare(cell)) is not None  # such as yyyymmdd
     return glued and any(found.have_inside(parts) for found in numbers)
 
 
 def _date_parts(cell: Cell) -> list[list[str]]:
     """For each part that the format shows in digits, the ways to write it, without leading zeros."""
-    code = _bare(cell.code)
-    exact = float(cell.text) * 86400
+    code = _bare(cell)
+    exact = abs(float(cell.text)) * 86400
     instants = (exact, float(round(exact)))  # programs differ in whether they round
     moments = [_moment(seconds) for seconds in instants if 61 * 86400 <= seconds < _LAST_DAY * 86400]
     parts = []

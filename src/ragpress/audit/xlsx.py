@@ -56,6 +56,7 @@ class _Book(msgspec.Struct):
     strings: list[str]
     formats: list[str]
     epoch_1904: bool
+    rich: list[str]  # what cells show whose value is none of the plain types, by their `vm` attribute from 1
 
 
 class _Sheet(msgspec.Struct):
@@ -91,7 +92,8 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
         parts,
         _shared_strings(_linked_tree(parts, links, "sharedStrings")),
         _formats(_linked_tree(parts, links, "styles")),
-        properties is not None and properties.get("date1904") in ("1", "true"),
+        properties is not None and _is_on(properties.get("date1904")),
+        _rich_values(*(_linked_tree(parts, links, kind) for kind in _RICH)),
     )
     for number, entry in enumerate(root.iter(S + "sheet"), start=1):
         # Where the relationships are broken, the parts still have their usual names.
@@ -135,6 +137,29 @@ def _plain(text: str) -> str:
     if "_x" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
     return text if text.isprintable() else _CONTROLS.sub("", text)
+
+
+_RICH = ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
+
+
+def _rich_values(metadata: Element | None, values: Element | None, structures: Element | None) -> list[str]:
+    """The names and alternative texts of data types and pictures in cells, by place in the value metadata."""
+    if metadata is None or values is None or structures is None:
+        return []
+    fields = [[key.get("n") if key.get("t") == "s" else "" for key in structure] for structure in structures]
+    texts = []
+    for value in values:
+        number = value.get("s") or ""
+        names = fields[int(number)] if number.isdigit() and int(number) < len(fields) else []
+        said = dict(zip(names, [part.text or "" for part in value if etree.QName(part).localname == "v"], strict=False))
+        texts.append(said.get("_DisplayString") or said.get("Text") or said.get("Name") or "")
+    marks = [mark.get("i") or "" for mark in metadata.xpath("*[local-name() = 'futureMetadata']//*[@i]")]
+    told = [texts[int(mark)] if mark.isdigit() and int(mark) < len(texts) else "" for mark in marks]
+    found = []
+    for block in metadata.iterfind(f"{S}valueMetadata/{S}bk"):
+        place = next((record.get("v") or "" for record in block), "")
+        found.append(told[int(place)] if place.isdigit() and int(place) < len(told) else "")
+    return found
 
 
 def _formats(root: Element | None) -> list[str]:
@@ -231,6 +256,10 @@ def _stored(cell: Element, book: _Book) -> tuple[str, str]:
         return (_rich_text(inline) if inline is not None else ""), kind
     value = cell.find(S + "v")
     text = (value.text or "").strip(" \n\r\t") if value is not None else ""
+    if kind == "e" and (metadata := cell.get("vm")):  # the error is for programs that do not know the value's type
+        return (
+            book.rich[int(metadata) - 1] if metadata.isdigit() and 0 < int(metadata) <= len(book.rich) else ""
+        ), kind
     if kind == "s":
         return (book.strings[int(text)] if text.isdigit() and int(text) < len(book.strings) else ""), kind
     return (_plain(text) if kind == "str" else text), kind
@@ -301,10 +330,9 @@ def _cell(text: str, kind: str, code: str, epoch_1904: bool) -> Cell | None:
     if kind in ("n", "d") and (found := NUMBER.fullmatch(text)) and (found[1] or found[2]):
         if shows_nothing(text, code):
             return None
-        if not is_date(code):
-            return Cell(text, "number", code)
-        elapsed = "[h" in code.lower()  # counts from zero in both systems
-        return Cell(str(float(text) + (1462 if epoch_1904 and not elapsed else 0)), "date", code)
+        elapsed = re.search(r"\[[hms]+\]", code, re.IGNORECASE)  # counts from zero in both systems
+        number = float(text) + (1462 if epoch_1904 and not elapsed and float(text) >= 0 else 0)
+        return Cell(str(number), "date", code) if is_date(code, number) else Cell(text, "number", code)
     return Cell(text) if "@" in code or code.count(";") < 3 else None
 
 

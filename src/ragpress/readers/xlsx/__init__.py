@@ -17,6 +17,7 @@ from ragpress.readers.xlsx.content import SheetContent, area
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
 from ragpress.readers.xlsx.regions import Proven
+from ragpress.readers.xlsx.rich_values import rich_texts
 from ragpress.readers.xlsx.sheet import Book, add_filter, read_sheet
 from ragpress.readers.xlsx.strings import shared_strings
 from ragpress.readers.xlsx.styles import read_styles
@@ -73,6 +74,7 @@ class _Reader:
             shared_strings(self.package, workbook.strings),
             read_styles(self.package, workbook.styles),
             workbook.date1904,
+            rich_texts(self.package, workbook.part),
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
         empty: list[Unit] = []
@@ -230,6 +232,9 @@ class _Reader:
         if content.bad_strings:
             found = f"cells whose text is missing from the file: {content.bad_strings}; save it anew"
             self._report("warning", "bad-part", f"sheet «{name}»: {found}")
+        if content.pictures:
+            found = f"cells that show a picture or data without a text: {content.pictures}"
+            self._report("info", "left-out", f"sheet «{name}»: {found}")
         comments = self._comments(sheet.part)
         if comments:
             self._report("info", "left-out", f"sheet «{name}»: comments left out: {comments}")

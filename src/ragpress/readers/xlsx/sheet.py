@@ -35,6 +35,7 @@ class Book(msgspec.Struct):
     strings: list[str]
     styles: Styles
     date1904: bool
+    rich_texts: dict[str, str] = {}
     shown: dict[tuple[str, int], str] = {}
     characters: int = 0
 
@@ -165,10 +166,17 @@ def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book
         return {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}.get(value.strip(), clean(value))
     if kind == "e":
         # With value metadata the error stands in for a picture or a data type that older programs do not know.
-        return "" if cell.get("vm") else clean(value)
+        metadata = cell.get("vm")
+        return _rich_text(metadata, content, book) if metadata else clean(value)
     if kind == "d":
         return _iso_date(value.strip(), style, book)
     return _shown(value.strip(), style, book)
+
+
+def _rich_text(metadata: str, content: SheetContent, book: Book) -> str:
+    text = book.rich_texts.get(metadata, "")
+    content.pictures += not text
+    return text
 
 
 def _shared(index: str, style: int, content: SheetContent, book: Book) -> str:

@@ -11,6 +11,7 @@ from openpyxl.styles.fills import Fill, PatternFill
 from openpyxl.styles.fonts import Font
 from openpyxl.styles.numbers import BUILTIN_FORMATS, FORMAT_GENERAL
 
+from ragpress.readers.ooxml.format_codes import parse_format
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element, child
 
@@ -30,7 +31,7 @@ BUILT_IN: dict[int, str] = {
 """The formats that a file names by number alone (ECMA-376 part 1, 18.8.30). An unknown number is General."""
 
 _SYSTEM_DATES = (14, 22)
-"""Programs that list these write one country's order for what is each reader's own."""
+"""Programs that list these write one country's order of day, month and year for what is each reader's own."""
 
 _NO_COLOUR = Color()
 _WHITE = (1, 9, "FFFFFFFF", "00FFFFFF")  # indexes of the palette, and as red, green and blue
@@ -61,7 +62,7 @@ def read_styles(package: Package, name: str) -> Styles:
     for entry in child(root, "numFmts"):
         number = _number(entry.get("numFmtId"), -1)
         code = entry.get(_FORMAT_16) or entry.get("formatCode")
-        if number >= 0 and code and number not in _SYSTEM_DATES:
+        if number >= 0 and code and not (number in _SYSTEM_DATES and _parts(code) == _parts(BUILT_IN[number])):
             codes[number] = code
     fonts = [BOLD * bool(_look(Font, entry).b) for entry in child(root, "fonts")]
     fills = [FILLED * _is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
@@ -74,6 +75,13 @@ def read_styles(package: Package, name: str) -> Styles:
             for entry in formats
         ),
     )
+
+
+def _parts(code: str) -> tuple[list[str], int]:
+    """What of a date a format shows, in any order, and in which language: `yy` is `yyyy`, but `mmm` is not `mm`."""
+    section = parse_format(code)[0]
+    shown = {token.text[0] + "m" * (len(token.text) > 2 and token.text[0] in "md") for token in section.tokens}
+    return sorted(shown & {"y", "m", "mm", "d", "dm", "h", "n", "s"}), section.language
 
 
 def _number(text: str | None, otherwise: int = 0) -> int:

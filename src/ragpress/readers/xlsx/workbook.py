@@ -28,8 +28,9 @@ class SheetEntry(msgspec.Struct, frozen=True):
 
 
 class Workbook(msgspec.Struct, frozen=True):
-    """`strings` and `styles` are part names, empty where missing."""
+    """`part`, `strings` and `styles` are names of parts, empty where missing."""
 
+    part: str
     sheets: tuple[SheetEntry, ...]
     date1904: bool
     strings: str
@@ -68,7 +69,7 @@ def read_workbook(package: Package) -> Workbook:
         raise SourceError("bad-archive", "the workbook lists no sheet; save the file anew in Excel", package.source)
     strings = package.related(main, "sharedStrings") or [package.find("xl/sharedStrings.xml")]
     styles = package.related(main, "styles") or [package.find("xl/styles.xml")]
-    return Workbook(sheets, date1904, strings[0], styles[0])
+    return Workbook(main, sheets, date1904, strings[0], styles[0])
 
 
 def _print_titles(root: Element) -> dict[str, tuple[int, int]]:
