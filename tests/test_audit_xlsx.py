@@ -226,7 +226,7 @@ def test_a_column_range_that_is_no_number_hides_nothing() -> None:
     assert (found.coverage, found.left_out) == (1.0, {})
 
 
-SHOWN: list[tuple[str, list[float]]] = [
+WAYS_TO_SHOW: list[tuple[str, list[float]]] = [
     ('[<1000]0;[<1000000]0.0,"K";0.0,,"M"', [789, 45678, 1234567, 999.6]),
     ("[>=1000000]0.0,,;[>=1000]0.0,;0", [2345678, 40000, 12]),
     ("[h]:mm", [1.25, -1.25, -0.0625, 0.99999999]),
@@ -244,7 +244,7 @@ SHOWN: list[tuple[str, list[float]]] = [
 
 
 @pytest.mark.parametrize("epoch", ["", '<workbookPr date1904="1"/>'], ids=["1900", "1904"])
-@pytest.mark.parametrize(("code", "values"), SHOWN, ids=[code for code, _ in SHOWN])
+@pytest.mark.parametrize(("code", "values"), WAYS_TO_SHOW, ids=[code for code, _ in WAYS_TO_SHOW])
 def test_a_number_is_seen_however_its_format_shows_it(code: str, values: list[float], epoch: str) -> None:
     for value in values:
         grid: list[list[Value | Styled]] = [
