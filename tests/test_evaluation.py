@@ -117,7 +117,7 @@ def test_without_questions_the_gate_says_so_and_passes(tmp_path: Path) -> None:
 def test_a_damaged_record_is_named(repository: Path) -> None:
     path = repository / "golden" / "retrieval.json"
     path.write_bytes(path.read_bytes().replace(b": 1,", b": 0,"))
-    with pytest.raises(BuildError, match=r"golden/retrieval\.json is damaged .* run `doit accept`"):
+    with pytest.raises(BuildError, match=r"golden/retrieval\.json is damaged .* run `ragpress accept`"):
         read_records(open_repository(repository))
 
 

@@ -7,8 +7,9 @@ import pytest
 from ragpress.config import Config
 from ragpress.errors import BuildError
 from ragpress.evaluation import by_source, figures, language, report_lines, table
-from ragpress.evaluation.gate import Record, Records, compare, decide, encode_records, labels, updated
+from ragpress.evaluation.gate import Baseline, decide
 from ragpress.evaluation.measuring import Result
+from ragpress.evaluation.record import Record, Records, compare, encode_records, labels, updated
 from results import result
 
 MODEL = "multilingual-e5-small"
@@ -18,11 +19,14 @@ def records(**ranks: int | None) -> Records:
     return {MODEL: Record(figures(list(ranks.values())), dict(ranks))}
 
 
-def verdict(config: Config, found: Records, *results: Result) -> tuple[list[str], str]:
+def verdict(
+    config: Config, found: Records, *results: Result, base: Records | None = None, strict: bool = False
+) -> tuple[list[str], str]:
     """What the gate says, and the error it ends with."""
     said: list[str] = []
+    baseline = None if base is None else Baseline("origin/main", base)
     try:
-        decide(config, found, MODEL, results, said.append)
+        decide(config, found, MODEL, results, said.append, baseline, must_compare=strict)
     except BuildError as error:
         return said, str(error)
     return said, ""
@@ -118,7 +122,7 @@ def test_a_fall_beyond_the_setting_fails(allowed: float, now: list[int | None], 
     _, error = verdict(Config(max_hit_drop=allowed), records(**dict.fromkeys("абвг", 1)), *results)
     assert [name for name in ("hit@5", "MRR@10") if f"{name} fell from 1.0000 to " in error] == fallen
     assert error.count("\n") == 0
-    assert ("`doit accept` agrees" in error) == bool(fallen)
+    assert ("accept it by `ragpress accept --retrieval`" in error) == bool(fallen)
 
 
 def test_hit_at_5_below_the_minimum_fails_and_names_the_missed() -> None:
@@ -135,6 +139,39 @@ def test_figures_of_two_models_are_not_compared() -> None:
     assert error == ""
     assert "has figures of another-model, which those of multilingual-e5-small cannot be compared with" in said[0]
     assert list(updated(found, MODEL, [result(2, "Где")])) == ["another-model", MODEL]
+
+
+def test_where_figures_must_be_compared_it_is_an_error_that_there_are_none() -> None:
+    others = {"another-model": records(Где=1)[MODEL]}
+    for found, what in (({}, "there are no figures to compare with"), (others, "has figures of another-model")):
+        assert verdict(Config(), found, result(1, "Где"))[1] == ""
+        assert what in verdict(Config(), found, result(1, "Где"), strict=True)[1]
+    assert verdict(Config(), records(Где=1), result(1, "Где"), strict=True)[1] == ""
+
+
+def test_a_fall_below_the_base_fails_although_the_record_was_rewritten_until_it_was_accepted_on_purpose() -> None:
+    base, now = records(Где=1, Когда=1), (result(None, "Где"), result(1, "Когда"))
+    said, error = verdict(Config(), records(Где=None, Когда=1), *now, base=base)
+    assert "hit@5 fell from 1.0000 to 0.5000 and MRR@10 fell from 1.0000 to 0.5000 against origin/main" in error
+    assert "golden/questions.jsonl:3: rank 1 before, now beyond rank 10" in said
+    assert verdict(Config(), {}, *now, base=base)[1] != "", "nor does it help to delete the record"
+    accepted = updated(base, MODEL, now)
+    said, error = verdict(Config(), accepted, *now, base=base)
+    assert error == ""
+    assert said[-1] == "ragpress: this was accepted by `ragpress accept --retrieval`, as golden/retrieval.json says"
+    better = records(Где=1, Когда=1, Куда=1)
+    assert verdict(Config(), accepted, *now, base=better)[1] == "", "compared is what both asked"
+    assert "fell" in verdict(Config(), updated(accepted, MODEL, now), result(None, "Где"), result(None, "Когда"))[1]
+
+
+def test_figures_that_were_given_up_stay_on_record_until_they_are_reached_again() -> None:
+    base = records(Где=1, Когда=1)
+    lower = updated(base, MODEL, [result(None, "Где"), result(1, "Когда")])
+    assert b'"accepted_below": {\n   "hit@5": 1.0,\n   "mrr@10": 1.0\n  }' in encode_records(lower)
+    still = updated(lower, MODEL, [result(3, "Где"), result(1, "Когда")])
+    assert b"accepted_below" in encode_records(still)
+    assert b"accepted_below" not in encode_records(updated(still, MODEL, [result(1, "Где"), result(1, "Когда")]))
+    assert b"accepted_below" not in encode_records(base)
 
 
 def test_a_new_question_is_no_fall_and_a_question_no_longer_asked_is_forgotten() -> None:

@@ -126,7 +126,8 @@ def test_golden_tells_what_changed_accept_agrees_and_golden_is_content(repositor
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        (b"<<<<<<< HEAD\n", "its golden is damaged: line 1 is not part of a golden"),
+        (b"<<<<<<< HEAD\n", "its golden is damaged: line 1: a git merge begins here and is not finished"),
+        (b"?\n", "its golden is damaged: line 1 is not part of a golden"),
         (b"\xff\xfe", "its golden is damaged: byte 0 is no UTF-8"),
         (b"\n", "its golden says the same, but is written in another form"),
     ],

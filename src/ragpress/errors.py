@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     # what makes a source fail
     "bad-archive": "the file is not the archive it should be",
     "bad-encoding": "the bytes are no text",
+    "conflict": "a git merge that is not finished",
     "encrypted": "the file is encrypted",
     "empty-source": "there is nothing to index",
     "file-gone": "the file cannot be read",

@@ -13,6 +13,7 @@ import msgspec
 
 from ragpress.errors import BuildError
 from ragpress.files import replace_file
+from ragpress.text.conflicts import UNRESOLVED, begins_conflict
 
 NAME = "captions.jsonl"
 
@@ -44,6 +45,8 @@ def read_captions(path: Path) -> dict[str, Caption]:
         try:
             caption = msgspec.json.decode(line, type=Caption)
         except (msgspec.DecodeError, RecursionError) as error:
+            if begins_conflict(line.decode("utf-8", "replace")):
+                raise BuildError("conflict", f"{NAME}, line {number}: {UNRESOLVED}; keep one line a picture") from None
             raise BuildError(
                 "caption", f"{NAME}, line {number} is no caption ({error}); mend it, or delete it to have it made anew"
             ) from None

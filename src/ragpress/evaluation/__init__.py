@@ -1,8 +1,9 @@
 """Retrieval measured: cases to hit@k and MRR, compared with what was recorded, and swept over settings."""
 
 from ragpress.evaluation.cases import Case, read_cases
-from ragpress.evaluation.gate import accept_retrieval, check_retrieval, compare, evaluate_repository, read_records
+from ragpress.evaluation.gate import accept_retrieval, check_retrieval, evaluate_repository
 from ragpress.evaluation.measuring import Figures, Result, by_language, by_source, evaluate_artifact, figures, language
+from ragpress.evaluation.record import compare, read_records
 from ragpress.evaluation.tables import report_lines, table, to_json
 
 __all__ = [

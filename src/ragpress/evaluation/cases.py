@@ -15,6 +15,7 @@ from ragpress.console import Report
 from ragpress.errors import BuildError, message, render
 from ragpress.records import Chunk, ContentType
 from ragpress.text import fold, normalize
+from ragpress.text.conflicts import UNRESOLVED, begins_conflict
 
 _CONDITIONS = {
     "expected_source": "sources",
@@ -127,6 +128,8 @@ def _case(line: str, place: str, ignored: dict[str, None]) -> Case:
     try:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
+        if begins_conflict(line):
+            raise BuildError("conflict", f"{place}: {UNRESOLVED}; resolve it in this file") from None
         raise wrong(f"not valid JSON ({error}); write one object a line") from None
     if not isinstance(found, dict):
         raise wrong('not a JSON object; write {"question": "…", "expected_section": "…"}')

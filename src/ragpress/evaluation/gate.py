@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
@@ -12,77 +10,67 @@ from ragpress.config import Config
 from ragpress.console import Report, plural, report
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
-from ragpress.evaluation.measuring import DEPTH, Figures, Result, evaluate_artifact, figures
+from ragpress.evaluation.measuring import Result, evaluate_artifact, figures
+from ragpress.evaluation.record import (
+    RECORD,
+    Compared,
+    Record,
+    Records,
+    compare,
+    encode_records,
+    falls,
+    gave_up,
+    read_records,
+    records_at,
+    updated,
+)
 from ragpress.evaluation.tables import found_instead, misses, rank_words, table
 from ragpress.files import replace_file
 from ragpress.models.selection import own_file
 from ragpress.pipeline.merge import is_built
-from ragpress.repository import Repository
+from ragpress.repository import Repository, under_ci
+from ragpress.review.git import find_base
 
 QUESTIONS = "questions.jsonl"
-RECORD = "retrieval.json"
-
-TIE = 0.001
-"""Scores that differ by no more may change places on another CPU, whose vectors differ in their last bits.
-
-Measured with the offline model and flash attention on and off: the difference of two scores among the first ten
-changed by more than this in one pair of a hundred; the median difference of two neighbours is 0.0035.
-"""
 
 _LITTLE = 1e-9  # shares are rounded, and so is the setting that their difference is compared with
 
-Rank = Annotated[int, msgspec.Meta(ge=1, le=DEPTH)]
 
+class Baseline(msgspec.Struct, frozen=True):
+    """The figures that were recorded at the revision that a change is compared with."""
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What golden/retrieval.json holds of one model: its figures, and the rank of each question; null for not found."""
-
-    figures: Figures
-    ranks: dict[str, Rank | None]
-
-
-Records = dict[str, Record]
-"""Model name to record: figures of two models are not comparable."""
-
-
-class Compared(msgspec.Struct, frozen=True):
-    """A question and its ranks. `now` is what it was where only a tie of scores was decided otherwise."""
-
-    result: Result
-    before: int | None
-    now: int | None
-
-    @property
-    def is_worse(self) -> bool:
-        return (self.now or DEPTH + 1) > (self.before or DEPTH + 1)
-
-    @property
-    def is_better(self) -> bool:
-        return (self.now or DEPTH + 1) < (self.before or DEPTH + 1)
+    name: str
+    records: Records
 
 
 # -- the two tasks ---------------------------------------------------------------------------------------------------
 
 
-def check_retrieval(repository: Repository, report: Report = report) -> None:
-    """Reports the figures and every question that got worse.
+def check_retrieval(repository: Repository, report: Report = report, base: str = "") -> None:
+    """Reports the figures and every question that got worse than recorded; under CI, or with `base`, than there too.
 
-    Raises BuildError where hit@5 is below min_hit_at_5, or hit@5 or MRR@10 fell by more than max_hit_drop.
+    Raises BuildError where hit@5 is below min_hit_at_5, where hit@5 or MRR@10 fell by more than max_hit_drop, and under
+    CI where there are no figures to compare with.
     """
     golden = repository.config.golden
-    if not _has_questions(repository):
+    if not has_questions(repository):
         report(f"ragpress: there is no {golden}/{QUESTIONS}; write questions into it to have retrieval measured")
         return
+    found = find_base(repository.root, base) if base or under_ci() else None
+    baseline = Baseline(found.name, records_at(repository, found.revision)) if found else None
     model, results = evaluate_repository(repository, report)
     for line in table(results):
         report(line)
-    decide(repository.config, read_records(repository), model, results, report)
+    decide(repository.config, read_records(repository), model, results, report, baseline, must_compare=under_ci())
 
 
-def accept_retrieval(repository: Repository, report: Report = report) -> None:
-    """Records the figures of the artifact, where there are questions and it is made from what there is now."""
+def accept_retrieval(repository: Repository, report: Report = report, worse: bool = False) -> None:
+    """Shows the figures of the artifact beside the recorded ones, and records them; lower ones only with `worse`.
+
+    Nothing is done where there are no questions, or no artifact of what there is now.
+    """
     path = f"{repository.config.golden}/{RECORD}"
-    if not _has_questions(repository):
+    if not has_questions(repository):
         return
     if not is_built(repository):
         report(
@@ -94,14 +82,24 @@ def accept_retrieval(repository: Repository, report: Report = report) -> None:
     except BuildError:
         records = {}  # damaged: this is what replaces it
     model, results = evaluate_repository(repository, report)
+    compared = compare(records[model], results) if model in records else []
+    if compared:
+        _report_compared(path, compared, report)
+    fallen = falls(compared)
+    if fallen and not worse:
+        report(
+            f"ragpress: {path} keeps the better figures ({'; '.join(fallen)}): fix what the questions above should"
+            " find, or run `ragpress accept --retrieval` to accept these"
+        )
+        return
     data = encode_records(updated(records, model, results))
     target = repository.golden / RECORD
     if not target.is_file() or target.read_bytes() != data:
         replace_file(target, data)
-        report(f"wrote {path}")
+        report(f"wrote {path}: {', '.join(fallen)}" if fallen else f"wrote {path}")
 
 
-def _has_questions(repository: Repository) -> bool:
+def has_questions(repository: Repository) -> bool:
     return (repository.golden / QUESTIONS).exists()
 
 
@@ -112,59 +110,41 @@ def evaluate_repository(repository: Repository, report: Report = report) -> tupl
     return evaluate_artifact(repository.artifact, cases, report, own_file(repository))
 
 
-# -- comparing -------------------------------------------------------------------------------------------------------
+# -- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def decide(config: Config, records: Records, model: str, results: Sequence[Result], report: Report) -> None:
-    """Reports what got worse than recorded. Raises BuildError where it, or hit@5, is worse than the settings allow."""
+def decide(
+    config: Config,
+    records: Records,
+    model: str,
+    results: Sequence[Result],
+    report: Report,
+    baseline: Baseline | None = None,
+    must_compare: bool = False,
+) -> None:
+    """Reports what got worse than recorded, here and in the baseline. Raises BuildError as `check_retrieval` says.
+
+    A fall below the baseline that the record says was accepted is reported and passes.
+    """
     failures = _below_minimum(config, results, report)
-    if model in records:
-        failures += _dropped(config, compare(records[model], results), report)
+    own = records.get(model)
+    if own is not None:
+        failures += _dropped(config, f"{config.golden}/{RECORD}", own, results, report)
+    elif must_compare:
+        failures.append(_no_record(config, records, model))
     else:
-        report(_no_record(config, records, model))
+        report(f"ragpress: {_no_record(config, records, model)}")
+    base = baseline.records.get(model) if baseline else None
+    if baseline and base is None:
+        report(f"ragpress: there are no figures of {model} in {baseline.name} to compare with")
+    if baseline and base is not None and (own is None or base.ranks != own.ranks):
+        fallen = _dropped(config, baseline.name, base, results, report)
+        if fallen and gave_up(own, base):
+            report(f"ragpress: this was accepted by `ragpress accept --retrieval`, as {config.golden}/{RECORD} says")
+        else:
+            failures += fallen
     if failures:
-        raise BuildError(
-            "retrieval", f"{'; '.join(failures)}; fix what the questions above should find, or the questions"
-        )
-
-
-def updated(records: Records, model: str, results: Sequence[Result]) -> Records:
-    """The records with these results in the place of the model's old ones; what is only a tie stays as it was."""
-    kept = {one.result.case.place: one.now for one in compare(records[model], results)} if model in records else {}
-    ranks = [kept.get(result.case.place, result.rank) for result in results]
-    record = Record(figures(ranks), dict(sorted(zip(labels(results), ranks, strict=True))))
-    return {**records, model: record}
-
-
-def labels(results: Sequence[Result]) -> list[str]:
-    """The questions, each by another name: one that several cases ask is numbered from the second on."""
-    found: dict[str, None] = {}
-    for result in results:
-        question = " ".join(result.case.question.split())
-        label, number = question, 1
-        while label in found:
-            number += 1
-            label = f"{question} [{number}]"
-        found[label] = None
-    return list(found)
-
-
-def compare(record: Record, results: Sequence[Result]) -> list[Compared]:
-    """The questions that were asked then and are asked now, whatever the cases expect."""
-    pairs = zip(labels(results), results, strict=True)
-    return [
-        Compared(result, record.ranks[label], _level(result, record.ranks[label]))
-        for label, result in pairs
-        if label in record.ranks
-    ]
-
-
-def _level(result: Result, before: int | None) -> int | None:
-    """The rank now; the rank before where the chunk at that place and the right one have as good as the same score."""
-    now, hits = result.rank, result.hits
-    if now is None or before is None or before > len(hits):
-        return now
-    return before if abs(hits[before - 1].score - hits[now - 1].score) <= TIE else now
+        raise BuildError("retrieval", "; ".join(dict.fromkeys(failures)))
 
 
 def _below_minimum(config: Config, results: Sequence[Result], report: Report) -> list[str]:
@@ -174,29 +154,38 @@ def _below_minimum(config: Config, results: Sequence[Result], report: Report) ->
         return []
     for result in misses(results):
         _report_found(result, rank_words(result.rank), report)
-    return [f"hit@5 is {found:.4f}, below min_hit_at_5 = {least}"]
+    return [
+        f"hit@5 is {found:.4f}, below min_hit_at_5 = {least}; fix what the questions above should find, or the"
+        " questions"
+    ]
 
 
-def _dropped(config: Config, compared: Sequence[Compared], report: Report) -> list[str]:
+def _dropped(config: Config, name: str, record: Record, results: Sequence[Result], report: Report) -> list[str]:
+    compared = compare(record, results)
     if not compared:
         return []
-    allowed = config.max_hit_drop
+    _report_compared(name, compared, report)
+    fallen = falls(compared, config.max_hit_drop)
+    if not fallen:
+        return []
+    return [
+        f"{' and '.join(fallen)} against {name}, by more than max_hit_drop = {config.max_hit_drop}; fix what the"
+        " questions above should find, or accept it by `ragpress accept --retrieval` and commit"
+    ]
+
+
+def _report_compared(name: str, compared: Sequence[Compared], report: Report) -> None:
+    """The questions that got worse, with what came first instead, and the figures before → after."""
     worse = [one for one in compared if one.is_worse]
     for one in worse:
         _report_found(one.result, f"rank {one.before} before, now {rank_words(one.now)}", report)
     before, now = figures([one.before for one in compared]), figures([one.now for one in compared])
     better = sum(one.is_better for one in compared)
     report(
-        f"ragpress: against {config.golden}/{RECORD}: {plural(len(worse), 'question', 'questions')} worse,"
+        f"ragpress: against {name}: {plural(len(worse), 'question', 'questions')} worse,"
         f" {better} better, hit@5 {before.hit_at_5:.4f} → {now.hit_at_5:.4f},"
         f" MRR@10 {before.mrr_at_10:.4f} → {now.mrr_at_10:.4f}"
     )
-    drops = (("hit@5", before.hit_at_5, now.hit_at_5), ("MRR@10", before.mrr_at_10, now.mrr_at_10))
-    return [
-        f"{name} fell from {old:.4f} to {new:.4f}, by more than max_hit_drop = {allowed} (`doit accept` agrees to it)"
-        for name, old, new in drops
-        if old - new > allowed + _LITTLE
-    ]
 
 
 def _report_found(result: Result, what: str, report: Report) -> None:
@@ -208,35 +197,8 @@ def _report_found(result: Result, what: str, report: Report) -> None:
 def _no_record(config: Config, records: Records, model: str) -> str:
     path = f"{config.golden}/{RECORD}"
     if not records:
-        return f"ragpress: there are no figures to compare with; `doit accept` records these in {path}"
+        return f"there are no figures to compare with; `ragpress accept` records these in {path}, commit it"
     return (
-        f"ragpress: {path} has figures of {', '.join(records)}, which those of {model} cannot be compared with;"
-        " `doit accept` records these beside them"
+        f"{path} has figures of {', '.join(records)}, which those of {model} cannot be compared with;"
+        " `ragpress accept` records these beside them"
     )
-
-
-# -- golden/retrieval.json -------------------------------------------------------------------------------------------
-
-
-def read_records(repository: Repository) -> Records:
-    """What was recorded, empty where nothing was. Raises BuildError for a file that is damaged."""
-    path = repository.golden / RECORD
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Records)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise BuildError("retrieval", f"{_name(repository, path)} cannot be read: {error.strerror}") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BuildError(
-            "retrieval", f"{_name(repository, path)} is damaged ({error}); run `doit accept` to write it again"
-        ) from None
-
-
-def encode_records(records: Records) -> bytes:
-    """golden/retrieval.json: models and questions sorted, a question a line, so that a change shows what it changes."""
-    return msgspec.json.format(msgspec.json.encode(dict(sorted(records.items()))), indent=1) + b"\n"
-
-
-def _name(repository: Repository, path: Path) -> str:
-    return f"{repository.config.golden}/{path.name}"

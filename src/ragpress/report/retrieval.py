@@ -71,7 +71,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure(repository: Repository, report: Report) -> Measured:
     """Asks the repository's questions. An error is reported and noted: it takes nothing else from the report."""
-    from ragpress.evaluation.gate import QUESTIONS, evaluate_repository, read_records
+    from ragpress.evaluation.gate import QUESTIONS, evaluate_repository
+    from ragpress.evaluation.record import read_records
 
     name = f"{repository.config.golden}/{QUESTIONS}"
     if not (repository.golden / QUESTIONS).exists():
@@ -87,7 +88,7 @@ def measure(repository: Repository, report: Report) -> Measured:
 
 def _table(model: str, results: tuple[Result, ...], record: object) -> Retrieval:
     from ragpress.evaluation import by_language, by_source, figures
-    from ragpress.evaluation.gate import Record, compare
+    from ragpress.evaluation.record import Record, compare
 
     groups = [Group(kind="total", name="all questions", figures=figures([result.rank for result in results]))]
     compared = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 import unicodedata
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ragpress.captions.store import prune_captions
@@ -12,7 +14,7 @@ from ragpress.errors import BuildError
 from ragpress.files import remove_empty_parents, replace_file
 from ragpress.pipeline.states import load_source, read_state
 from ragpress.repository import Repository, find_sources, under_ci
-from ragpress.review.diff import Changes, compare, screen_of, to_terminal
+from ragpress.review.diff import Changes, compare, screen_of, to_stat, to_terminal
 from ragpress.review.git import files_at
 from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden
 
@@ -85,7 +87,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise BuildError("golden", f"byte {error.start} is no UTF-8; run `doit accept` to write it again") from None
+        raise BuildError("golden", f"byte {error.start} is no UTF-8; run `ragpress accept` to write it again") from None
 
 
 def changes_of(repository: Repository, revision: str = "") -> Changes:
@@ -100,32 +102,41 @@ def changes_of(repository: Repository, revision: str = "") -> Changes:
 # -- doit golden, doit accept ----------------------------------------------------------------------------------------
 
 
-def check_goldens(repository: Repository, report: Report = report) -> None:
-    """Reports what changed, by source. Raises BuildError where a golden is missing, orphaned, damaged or different."""
+def check_goldens(repository: Repository, report: Report = report, stat: bool = False) -> None:
+    """Reports what changed, by source, or with `stat` a line a source alone.
+
+    Raises BuildError where a golden is missing, orphaned, damaged or different.
+    """
     found = changes_of(repository)
     if not found.sources:
         report("ragpress: all goldens match")
         return
-    for line in to_terminal(found, screen_of(sys.stderr, chunks=_CHUNKS, text=_TEXT)):
+    screen = screen_of(sys.stderr, chunks=_CHUNKS, text=_TEXT)
+    for line in to_stat(found, screen) if stat else to_terminal(found, screen):
         report(line)
     counted = plural(len(found.sources), "golden does", "goldens do")
     raise BuildError(
         "golden",
-        f"{counted} not match the chunks; read what changed, and where it is meant run `doit accept` and commit"
+        f"{counted} not match the chunks; read what changed, and where it is meant run `ragpress accept` and commit"
         f" {repository.config.golden}/",
     )
 
 
-def accept(repository: Repository, report: Report = report) -> None:
+def accept(repository: Repository, report: Report = report, paths: Sequence[str] = ()) -> None:
     """Rewrites the goldens and lists the paths, and drops captions that are no longer used.
 
-    Raises BuildError under CI, where nobody reads the changes.
+    With `paths`, sources or folders of them from the repository's root, it rewrites their goldens alone. Raises
+    BuildError for a path without sources, and under CI, where nobody reads the changes.
     """
     if under_ci():
         raise BuildError(
-            "golden", "goldens are not accepted under CI; run `doit accept` on your machine and commit golden/"
+            "golden", "goldens are not accepted under CI; run `ragpress accept` on your machine and commit golden/"
         )
-    done = (*accept_goldens(repository, render_goldens(repository)), *_prune_captions(repository))
+    rendered = render_goldens(repository)
+    if paths:
+        done = accept_goldens(repository, rendered, _chosen(repository, rendered, paths))
+    else:
+        done = (*accept_goldens(repository, rendered), *_prune_captions(repository))
     for line in done:
         report(line)
     if not done:
@@ -144,21 +155,41 @@ def _prune_captions(repository: Repository) -> list[str]:
     return [f"deleted {plural(removed, 'line', 'lines')} of captions.jsonl: no source shows such a picture"]
 
 
-def accept_goldens(repository: Repository, rendered: Goldens) -> tuple[str, ...]:
+def _chosen(repository: Repository, rendered: Goldens, paths: Sequence[str]) -> set[str]:
+    """The sources, present or with a golden alone, at or below these paths. Raises BuildError."""
+    known = {*rendered, *golden_files(repository.golden)}
+    chosen: set[str] = set()
+    for path in paths:
+        name = unicodedata.normalize("NFC", path).strip("/")
+        for folder in (repository.config.sources, repository.config.golden):
+            name = "" if name == folder else name.removeprefix(f"{folder}/")
+        names = {name, name.removesuffix(SUFFIX)} if path.startswith(f"{repository.config.golden}/") else {name}
+        found = {source for source in known if not name or source in names or source.startswith(f"{name}/")}
+        if not found:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {repository.config.sources}/{close[0]}?" if close else "name a source or a folder"
+            raise BuildError("golden", f"{path} is neither a source nor a folder of sources; {hint}")
+        chosen |= found
+    return chosen
+
+
+def accept_goldens(repository: Repository, rendered: Goldens, chosen: Set[str] | None = None) -> tuple[str, ...]:
     """Writes what differs and deletes goldens of removed sources. Returns a line a path: `wrote golden/…`.
 
-    Raises BuildError, before anything is touched, for a source that could not be read or a file in the golden
-    folder that was never a golden.
+    Only of the chosen sources where there are any. Raises BuildError, before anything is touched, for a source that
+    could not be read or a file in the golden folder that was never a golden.
     """
     name = repository.config.golden
     texts: dict[str, str] = {}
     for source, text in rendered.items():
+        if chosen is not None and source not in chosen:
+            continue
         if isinstance(text, BuildError):
             raise text
         texts[source] = text
     files = golden_files(repository.golden)
     present = read_goldens(repository)
-    orphans = [source for source in files if source not in texts]
+    orphans = [source for source in files if source not in rendered and (chosen is None or source in chosen)]
     for source in orphans:
         if not is_golden(files[source].read_bytes().decode("utf-8", "replace")):
             raise BuildError("golden", f"{name}/{source}{SUFFIX} is no golden of any source; move it out of {name}/")

@@ -22,6 +22,7 @@ import msgspec
 
 from ragpress.errors import BuildError
 from ragpress.records import Chunk, Locator, Message, PlaceUnit
+from ragpress.text.conflicts import UNRESOLVED, begins_conflict
 
 EDGE, CONTEXT, HEAD, NOTE = "│", "┆", "●", "▲"
 SUFFIX = ".txt"
@@ -155,7 +156,7 @@ def parse_golden(text: str) -> tuple[tuple[GoldenChunk, ...], tuple[str, ...]]:
         elif mark in _ESCAPED and drafts and not messages:
             drafts[-1].body[_ESCAPED[mark]].append(_unescape(line[2:]))
         elif line:
-            raise _damaged(number)
+            raise _damaged(number, line)
     chunks: list[GoldenChunk] = []
     before: Locator | None = None
     for draft in drafts:
@@ -163,12 +164,14 @@ def parse_golden(text: str) -> tuple[tuple[GoldenChunk, ...], tuple[str, ...]]:
             before = _place(draft.head["place"], before)
             chunks.append(_chunk(draft, before))
         except ValueError:  # a place that is none, or a number of thousands of digits
-            raise _damaged(draft.number) from None
+            raise _damaged(draft.number, "") from None
     return tuple(chunks), tuple(messages)
 
 
-def _damaged(number: int) -> BuildError:
-    return BuildError("golden", f"line {number} is not part of a golden; run `doit accept` to write it again")
+def _damaged(number: int, line: str) -> BuildError:
+    if begins_conflict(line):
+        return BuildError("conflict", f"line {number}: {UNRESOLVED}; resolve it, or run `ragpress accept`")
+    return BuildError("golden", f"line {number} is not part of a golden; run `ragpress accept` to write it again")
 
 
 def _chunk(draft: _Draft, place: Locator) -> GoldenChunk:

@@ -7,7 +7,8 @@ import re
 import msgspec
 
 from ragpress.errors import SourceError, message
-from ragpress.records import Message
+from ragpress.records import Locator, Message
+from ragpress.text.conflicts import UNRESOLVED, conflict_line
 from ragpress.text.guessing import best_single_byte, best_wide, readable_share
 
 _MARKS = (
@@ -57,7 +58,7 @@ def decode(data: bytes, source: str) -> Decoded:
     with a few broken bytes; the single-byte encoding in which the text reads most like Russian, Persian, Greek, Hebrew
     or a language of Latin letters; those of Japanese, Korean and Chinese. What is not certain is reported as a warning
     with code `text-encoding`.
-    Raises SourceError (bad-encoding) for bytes that are no text.
+    Raises SourceError for bytes that are no text (bad-encoding) and a text with git's conflict marks (conflict).
     """
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
@@ -73,6 +74,9 @@ def decode(data: bytes, source: str) -> Decoded:
         notes.append(
             f"{len(controls)} control characters (NUL and the like) were taken out; check where they came from"
         )
+    line = conflict_line(text)
+    if line:
+        raise SourceError("conflict", f"{UNRESOLVED}; resolve it in this file", source, Locator("L", line, line))
     messages = tuple(message("warning", "text-encoding", each, source) for each in notes)
     return Decoded(text, encoding, not note, messages)
 

@@ -5,7 +5,7 @@ from ragpress.review.diff.encoding import to_json
 from ragpress.review.diff.markdown import to_markdown
 from ragpress.review.diff.records import KINDS, Aspect, Changes, ChunkChange, Kind, Renaming, SourceChange, Status
 from ragpress.review.diff.showing import describe, describe_all
-from ragpress.review.diff.terminal import Screen, screen_of, to_terminal
+from ragpress.review.diff.terminal import Screen, screen_of, to_stat, to_terminal
 from ragpress.review.diff.words import Run, word_runs
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "screen_of",
     "to_json",
     "to_markdown",
+    "to_stat",
     "to_terminal",
     "word_runs",
 ]

@@ -71,6 +71,13 @@ def to_terminal(changes: Changes, screen: Screen) -> Iterator[str]:
     yield describe_all(changes) if changes.sources else "no differences"
 
 
+def to_stat(changes: Changes, screen: Screen) -> Iterator[str]:
+    """A line a source and one for all."""
+    for source in changes.sources:
+        yield _coloured(f"{visible(source.source)}: ", _BOLD, screen) + describe(source)
+    yield describe_all(changes) if changes.sources else "no differences"
+
+
 def _source(source: SourceChange, screen: Screen) -> Iterator[str]:
     shown = source.blocks()
     minor = [change for change in source.changes if change.kind == "minor"]
