@@ -251,7 +251,7 @@ def test_captions_are_kept_sorted_a_line_each_as_they_are(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("<<<<<<< ours", "line 2 is no caption"),
+        ("<<<<<<< ours", "line 2: a git merge begins here"),
         ('{"sha256": "abc", "text": ""}', "line 2: `sha256` must be 64 hex digits"),
         (f'{{"sha256": "{"0" * 64}", "texts": ""}}', "unknown field `texts`"),
         (f'{{"sha256": "{sha256(MAP)}"}}', "two lines"),

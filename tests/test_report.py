@@ -254,7 +254,7 @@ def test_a_removed_source_takes_its_page_along(repository: Path) -> None:
     assert f"sources/{page_name('old.md')}" not in names  # its golden is gone, too
     left = sorted(path.name for path in (repository / "build").glob("report*"))
     assert left == ["report", "reported"]  # neither the old folder nor a half-written one
-    assert "Nothing: every chunk is what its golden says." in text_of(repository, "index.html")
+    assert "Nothing: every chunk is the same." in text_of(repository, "index.html")
 
 
 def test_the_overview_counts_what_there_is(made: Path) -> None:
@@ -289,29 +289,32 @@ def test_without_an_artifact_or_goldens_the_report_says_so_and_shows_the_chunks(
     root = make_repository(tmp_path / "repo", {"a.md": "# А\n\n## Б\n\nТекст раздела.\n"})
     draw(root)
     text = text_of(root, "index.html")
-    assert "There is no artifact in build/kb/ yet; run doit" in text
+    assert "There is no artifact in build/kb/ yet; run ragpress build" in text
     assert "no goldens yet" in text
     assert "Текст раздела." in text_of(root, f"sources/{page_name('a.md')}")
     assert "Текст раздела." in (root / "build" / "report" / "search-data.js").read_text(encoding="utf-8")
 
 
-def test_an_artifact_that_is_older_than_the_chunks_is_not_asked(repository: Path) -> None:
-    write_source(repository, "new.md", "# Новое\n\n## Раздел\n\nСовсем другое.\n")
-    draw(repository)
-    for name in ("index.html", "retrieval.html"):
-        assert "build/kb/ is older than these chunks; run doit" in text_of(repository, name)
-    assert "Совсем другое." in text_of(repository, f"sources/{page_name('new.md')}")
+def test_an_artifact_that_is_older_than_the_chunks_is_asked_and_said_to_be_older(asking: Path) -> None:
+    write_source(asking, "new.md", "# Новое\n\n## Раздел\n\nСовсем другое.\n")
+    draw(asking)
+    for name in ("index.html", "retrieval.html", "changes.html"):
+        assert "build/kb/ is older than these chunks; run ragpress build" in text_of(asking, name)
+    assert "of 3 questions" in text_of(asking, "index.html")
+    assert "Совсем другое." in text_of(asking, f"sources/{page_name('new.md')}")
 
 
-def test_a_source_that_fails_is_shown_and_told_and_the_others_are_there(repository: Path) -> None:
-    (repository / "sources" / "bad.docx").write_bytes(b"no archive")
-    done = run(repository, "doit", "report")
+def test_a_source_that_fails_is_shown_and_told_and_the_others_are_there(asking: Path) -> None:
+    (asking / "sources" / "bad.docx").write_bytes(b"no archive")
+    done = run(asking, "doit", "report")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("sources/bad.docx: error:") == 1
-    assert "1 source could not be read" in text_of(repository, "index.html")
+    assert "1 source could not be read" in text_of(asking, "index.html")
+    assert "of 3 questions" in text_of(asking, "index.html"), "retrieval is that of the last whole artifact"
+    assert "bad.docx cannot be read: " in text_of(asking, "changes.html")
     assert "[bad-archive]" in done.stderr
-    assert "bad-archive" in text_of(repository, f"sources/{page_name('bad.docx')}")
-    assert "Записаться можно" in text_of(repository, f"sources/{page_name('klinika/wiki.md')}")
+    assert "bad-archive" in text_of(asking, f"sources/{page_name('bad.docx')}")
+    assert "Записаться можно" in text_of(asking, f"sources/{page_name('klinika/wiki.md')}")
 
 
 def test_questions_that_cannot_be_read_cost_the_report_its_retrieval_only(asking: Path) -> None:

@@ -115,7 +115,7 @@ def test_golden_tells_what_changed_accept_agrees_and_golden_is_content(repositor
     assert "fa/بیمه.md: 1 changed\n" in printed
     assert "  - اصفهان، خیابان نمونه، پلاک [-۱۲-].\n  + اصفهان، خیابان نمونه، پلاک {+۲۱+}.\n" in printed
     assert "3 goldens do not match the chunks" in printed.replace("\n", " ")
-    assert "doit accept" in printed
+    assert "ragpress accept" in printed
     accepted = build(repository, "accept")
     for line in ("wrote golden/new.md.txt", "wrote golden/fa/بیمه.md.txt", "deleted golden/clinic.docx.txt"):
         assert f"{line}\n" in accepted

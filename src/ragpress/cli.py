@@ -47,6 +47,9 @@ def parser() -> argparse.ArgumentParser:
     form = diff.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print a comment for a pull request, of bounded length")
     form.add_argument("--json", action="store_true", help="print everything as JSON")
+    diff.add_argument(
+        "--report-url", metavar="URL", default="", help="with --markdown: where build/report/ is published, to link to"
+    )
     diff.add_argument("--width", metavar="N", type=_positive, default=0, help="columns (default: the terminal's)")
 
     search = commands.add_parser("search", help="search an artifact")

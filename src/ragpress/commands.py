@@ -177,16 +177,21 @@ def _table_files(paths: Sequence[Path]) -> list[tuple[str, Path]]:
 
 
 def diff(options: argparse.Namespace) -> int:
-    """What the chunks in the build folder report differently, on standard output. Status 0, whatever differs."""
+    """What the chatbot will read differently, on standard output. Status 0, whatever differs.
+
+    Compared is with the goldens; the comment with the merge base as well as the report is.
+    """
+    from ragpress.console import report
     from ragpress.pipeline.chunk import build_lock
     from ragpress.pipeline.states import stale_sources
     from ragpress.repository import find_sources, open_repository
-    from ragpress.review.accept import changes_of
-    from ragpress.review.diff import screen_of, to_json, to_markdown, to_terminal
+    from ragpress.review.accept import changes_of, comparison_base
+    from ragpress.review.diff import screen_of, to_json, to_terminal
 
     repository = open_repository(Path.cwd())
     with build_lock(repository):
-        found = changes_of(repository, options.base)
+        base = comparison_base(repository, options.base, report) if options.base or options.markdown else None
+        found = changes_of(repository, base)
         stale = stale_sources(repository, find_sources(repository.sources))
     if stale:
         names = ", ".join(f"{repository.config.sources}/{item.source}" for item in stale[:3])
@@ -195,7 +200,9 @@ def diff(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(to_json(found))
     elif options.markdown:
-        sys.stdout.write(to_markdown(found))
+        from ragpress.report.comment import comment
+
+        sys.stdout.write(comment(repository, found, base, options.report_url, report))
     else:
         for line in to_terminal(found, screen_of(sys.stdout, options.width)):
             print(line)

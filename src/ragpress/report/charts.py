@@ -1,4 +1,4 @@
-"""The histogram of chunk sizes, as numbers that a template draws."""
+"""The histogram of chunk sizes and the curves of what was accepted, as numbers that a template draws."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ragpress.records import Chunk, ContentType
+from ragpress.report.history import Point
 
 _BINS = 16
 _STEP = 8  # widths of bins are multiples of it
@@ -50,6 +51,43 @@ def histogram(chunks: Sequence[Chunk], limit: int, types: Sequence[ContentType])
         for number, row in enumerate(rows)
     )
     return Histogram(bins=bins, types=present, marks=marks, most=top)
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """A value over time. `points` are (x, y, value, day, commit), oldest first, `marks` (y, label) at the axis.
+
+    x and y are shares (0 to 1) of the area.
+    """
+
+    title: str
+    points: tuple[tuple[float, float, str, str, str], ...]
+    marks: tuple[tuple[float, str], ...]
+
+
+def curves(points: Sequence[Point]) -> tuple[Curve, ...]:
+    """hit@5 and the number of chunks over the accepted states, each where there are two states or more."""
+    hits = [(one.hit_at_5, f"{one.hit_at_5:.3f}", one) for one in points if one.hit_at_5 is not None]
+    chunks = [(float(one.chunks), str(one.chunks), one) for one in points]
+    top, marks = _marks(max((one.chunks for one in points), default=1))
+    found = [
+        _curve("hit@5 as accepted", hits, 1.0, [(0, "0"), (0.5, "0.5"), (1, "1")]),
+        _curve("Chunks as accepted", chunks, top, [(mark, str(mark)) for mark in marks]),
+    ]
+    return tuple(curve for curve in found if len(curve.points) > 1)
+
+
+def _curve(
+    title: str, values: Sequence[tuple[float, str, Point]], top: float, marks: Sequence[tuple[float, str]]
+) -> Curve:
+    last = max(1, len(values) - 1)
+    return Curve(
+        title=title,
+        points=tuple(
+            (round(at / last, 4), round(value / top, 4), shown, one.day, one.commit)
+            for at, (value, shown, one) in enumerate(values)
+        ),
+        marks=tuple((round(mark / top, 4), label) for mark, label in marks),
+    )
 
 
 def _marks(most: int) -> tuple[int, tuple[int, ...]]:

@@ -9,13 +9,16 @@ import msgspec
 
 from ragpress.config import Config
 from ragpress.console import Report
+from ragpress.errors import ArtifactError
 from ragpress.pipeline.merge import is_built
 from ragpress.pipeline.states import load_source, read_state
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
+from ragpress.report.history import Point, points_of
 from ragpress.report.retrieval import Measured, measure
 from ragpress.repository import Repository, find_sources
 from ragpress.review.accept import changes_of, golden_files
 from ragpress.review.diff import Changes, SourceChange
+from ragpress.review.git import Base
 
 if TYPE_CHECKING:
     from ragpress.artifact.format import Manifest
@@ -52,7 +55,8 @@ class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
 class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the pages are made from.
 
-    `changes` is None where there are no goldens yet; `manifest` (index.json) is None where `artifact_note` says why.
+    `changes` is None where there are no goldens yet. `manifest` (index.json) is None where `artifact_note` says why,
+    which also says that an artifact is older than the chunks.
     """
 
     config: Config
@@ -61,17 +65,18 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest | None
     artifact_note: str
     measured: Measured
+    points: tuple[Point, ...] = ()
 
 
-def gather(repository: Repository, report: Report) -> Contents:
+def gather(repository: Repository, base: Base | None, report: Report) -> Contents:
     """Reads everything. Raises BuildError where the build folder lacks what chunking would have put there."""
-    changes = changes_of(repository) if golden_files(repository.golden) else None
+    changes = changes_of(repository, base) if base or golden_files(repository.golden) else None
     by_source = {change.source: change for change in changes.sources} if changes else {}
     sources = [_source(repository, found.source, by_source) for found in find_sources(repository.sources)]
     present = {one.source for one in sources}
     removed = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
-    manifest, artifact_note = _manifest(repository)
-    measured = measure(repository, report) if manifest else Measured(note=artifact_note)
+    manifest, artifact_note = read_artifact(repository)
+    measured = measure(repository, base, artifact_note, report) if manifest else Measured(note=artifact_note)
     return Contents(
         config=repository.config,
         sources=tuple(sorted([*sources, *removed], key=lambda one: one.source)),
@@ -79,6 +84,7 @@ def gather(repository: Repository, report: Report) -> Contents:
         manifest=manifest,
         artifact_note=artifact_note,
         measured=measured,
+        points=points_of(repository, manifest.model.name if manifest else ""),
     )
 
 
@@ -93,15 +99,20 @@ def _source(repository: Repository, source: str, changes: dict[str, SourceChange
     )
 
 
-def _manifest(repository: Repository) -> tuple[Manifest | None, str]:
+def read_artifact(repository: Repository) -> tuple[Manifest | None, str]:
+    """The manifest of the artifact, and what is to be known of it: that it is missing, damaged or older."""
     from ragpress.artifact.format import read_manifest
 
     build = repository.config.build
+    if not (repository.artifact / "index.json").exists():
+        return None, f"There is no artifact in {build}/kb/ yet; run `ragpress build`, then `ragpress report` again."
+    try:
+        manifest = read_manifest(repository.artifact)
+    except ArtifactError as error:
+        return None, f"{error.message.text}."
     if is_built(repository):
-        return read_manifest(repository.artifact), ""
-    if (repository.artifact / "index.json").exists():
-        return None, f"{build}/kb/ is older than these chunks; run `doit`, then `doit report` again."
-    return None, f"There is no artifact in {build}/kb/ yet; run `doit`, then `doit report` again."
+        return manifest, ""
+    return manifest, f"{build}/kb/ is older than these chunks; run `ragpress build`, then `ragpress report` again."
 
 
 # -- messages --------------------------------------------------------------------------------------------------------

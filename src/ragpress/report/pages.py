@@ -10,16 +10,18 @@ from pathlib import PurePosixPath
 import msgspec
 
 from ragpress.records import Chunk, ContentType
-from ragpress.report.charts import Histogram, histogram
+from ragpress.report.charts import Curve, Histogram, curves, histogram
 from ragpress.report.differences import Differences, changed_chunks, differences
 from ragpress.report.gathering import Contents, Note, SourceReport
 from ragpress.report.showing import KINDS, median, page_name, parts_of
 from ragpress.review.diff import Kind, SourceChange
-from ragpress.review.diff.showing import describe
+from ragpress.review.diff.showing import describe, describe_all
 
 SEVERITIES = ("error", "warning", "info")
 MOST_NOTES = 200
-"""Messages on the overview; all stand on their sources' pages."""
+"""Messages on the overview; all are on their sources' pages."""
+MOST_DIFFERENCES = 500
+"""Differences on the page of all changes; all are on their sources' pages."""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +53,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     types: dict[ContentType, int]
     severities: dict[str, int]
     histogram: Histogram | None
+    curves: tuple[Curve, ...]
     chunks: int
     tokens: int
     middle: int
@@ -90,6 +93,24 @@ class SourcePage(msgspec.Struct, frozen=True, kw_only=True):
     differences: Differences | None
 
 
+class ChangedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A source on the page of all changes; `more` of its differences are on its own page alone."""
+
+    link: Link
+    change: SourceChange
+    status: str
+    differences: Differences | None
+    more: int
+
+
+class ChangesPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs from the base, of all sources."""
+
+    report: Contents
+    summary: str
+    sources: tuple[ChangedSource, ...]
+
+
 def link_of(source: str) -> Link:
     return Link(source=source, page=f"sources/{page_name(source)}")
 
@@ -98,6 +119,33 @@ def title_of(one: SourceReport) -> str:
     """The title of a source, empty where it is only its file's name once more."""
     title = one.entry.title if one.entry else ""
     return "" if title == PurePosixPath(one.source).stem else title
+
+
+# -- all changes -----------------------------------------------------------------------------------------------------
+
+
+def all_changes(report: Contents) -> ChangesPage:
+    """The differences of all sources, the most urgent sources first, as far as they fit."""
+    found = []
+    room = MOST_DIFFERENCES
+    for one in sorted(report.sources, key=lambda one: (one.failure is None, one.source)):
+        change = one.change
+        if change is None:
+            continue
+        shown = _differences(change)
+        more = 0
+        if shown is not None:
+            more = max(0, len(shown.shown) - room)
+            shown = msgspec.structs.replace(shown, shown=shown.shown[:room])
+            room -= len(shown.shown)
+        found.append(
+            ChangedSource(
+                link=link_of(one.source), change=change, status=describe(change), differences=shown, more=more
+            )
+        )
+    return ChangesPage(
+        report=report, summary=describe_all(report.changes) if report.changes else "", sources=tuple(found)
+    )
 
 
 # -- the overview ----------------------------------------------------------------------------------------------------
@@ -119,6 +167,7 @@ def overview(report: Contents) -> Overview:
         types=_types(chunks),
         severities=_severities([note for _, note in notes]),
         histogram=histogram(chunks, report.config.max_tokens, tuple(KINDS)) if chunks else None,
+        curves=curves(report.points),
         chunks=len(chunks),
         tokens=sum(tokens),
         middle=median(tokens) if tokens else 0,

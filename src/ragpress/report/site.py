@@ -15,7 +15,8 @@ from ragpress.pipeline.merge import is_built
 from ragpress.pipeline.states import source_failure
 from ragpress.report.differences import paragraphs_of
 from ragpress.report.gathering import Contents, gather
-from ragpress.report.pages import overview, source_page
+from ragpress.report.history import MOST
+from ragpress.report.pages import all_changes, overview, source_page
 from ragpress.report.searching import search_data
 from ragpress.report.showing import (
     KINDS,
@@ -30,16 +31,19 @@ from ragpress.report.showing import (
     plain_value,
 )
 from ragpress.repository import Repository, find_sources, tool_fingerprint
+from ragpress.review.accept import comparison_base
 from ragpress.review.diff.showing import shorten
+from ragpress.review.git import Base, commits_of
 
 _HERE = Path(__file__).parent
 _STATIC = ("report.css", "report.js")
 _EXCERPT = 200  # characters of a hit
 
 
-def draw_report(repository: Repository, report: Report = report) -> Path:
+def draw_report(repository: Repository, report: Report = report, base: str = "") -> Path:
     """Makes build/report/ and returns its first page. Nothing is written where nothing changed since.
 
+    It is compared with the revision `base`, else the merge base with the default branch, else the goldens.
     Sources are chunked as far as they are not; the artifact is taken as it is. A source that cannot be read, and an
     artifact that is missing or older than the chunks, are reported and shown. Raises BuildError where the disk refuses.
     """
@@ -51,18 +55,20 @@ def draw_report(repository: Repository, report: Report = report) -> Path:
         failure = source_failure(repository, item.source)
         if failure is not None:
             report(str(failure))
-    mark, made_from = repository.build / "reported", _made_from(repository)
+    compared = comparison_base(repository, base, report)
+    mark, made_from = repository.build / "reported", _made_from(repository, compared)
     if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_signature(target)):
         return first
-    contents = gather(repository, report)
+    contents = gather(repository, compared, report)
     _write(target, dict(render(contents)))
     if not contents.measured.failed:
         replace_file(mark, fingerprint(made_from, tree_signature(target)).encode())
     return first
 
 
-def _made_from(repository: Repository) -> str:
+def _made_from(repository: Repository, base: Base | None) -> str:
     """The fingerprint of all that decides a report."""
+    history = commits_of(repository.root, repository.config.golden, MOST)
     build = repository.build
     folders = (build / "chunks", build / "documents", repository.golden, repository.artifact)
     artifact = published_stamp(repository) if is_built(repository) else ""
@@ -70,7 +76,16 @@ def _made_from(repository: Repository) -> str:
     looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]
     config = repr(repository.config)
-    return fingerprint(tool_fingerprint(), own, config, names, artifact, [tree_signature(folder) for folder in folders])
+    return fingerprint(
+        tool_fingerprint(),
+        own,
+        config,
+        names,
+        artifact,
+        str(base),
+        str(history),
+        [tree_signature(folder) for folder in folders],
+    )
 
 
 # -- the pages -------------------------------------------------------------------------------------------------------
@@ -111,6 +126,7 @@ def render(report: Contents) -> Iterator[tuple[str, bytes]]:
     around = zip([None, *sources[:-1]], sources, [*sources[1:], None], strict=True)
     pages = [source_page(one, before, after) for before, one, after in around]
     yield "index.html", page("overview.html", root="", page=overview(report))
+    yield "changes.html", page("changes.html", root="", page=all_changes(report), measured=report.measured)
     yield "retrieval.html", page("retrieval.html", root="", measured=report.measured, report=report)
     yield "search.html", page("search.html", root="", pages=pages)
     for one in pages:

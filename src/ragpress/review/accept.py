@@ -15,7 +15,7 @@ from ragpress.files import remove_empty_parents, replace_file
 from ragpress.pipeline.states import load_source, read_state
 from ragpress.repository import Repository, find_sources, under_ci
 from ragpress.review.diff import Changes, compare, screen_of, to_stat, to_terminal
-from ragpress.review.git import files_at
+from ragpress.review.git import Base, files_at, find_base, is_held
 from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden
 
 _CHUNKS = 12
@@ -90,13 +90,29 @@ def _decoded(data: bytes) -> str:
         raise BuildError("golden", f"byte {error.start} is no UTF-8; run `ragpress accept` to write it again") from None
 
 
-def changes_of(repository: Repository, revision: str = "") -> Changes:
+def comparison_base(repository: Repository, given: str, report: Report = report) -> Base | None:
+    """The given revision, else the merge base with the default branch where it has goldens; None for the goldens here.
+
+    Raises BuildError for a given revision that git does not know.
+    """
+    try:
+        base = find_base(repository.root, given)
+    except BuildError as error:
+        if given:
+            raise
+        report(f"{error} - compared is with the goldens in {repository.config.golden}/")
+        return None
+    held = base is not None and (given or is_held(repository.root, base.revision, repository.config.golden))
+    return base if held else None
+
+
+def changes_of(repository: Repository, base: Base | None = None) -> Changes:
     """What differs between the goldens, or those of a git revision, and the chunks in the build folder.
 
     Raises BuildError where the build folder lacks chunks or the revision cannot be read.
     """
-    before = goldens_at(repository, revision) if revision else read_goldens(repository)
-    return compare(before, render_goldens(repository), revision)
+    before = goldens_at(repository, base.revision) if base else read_goldens(repository)
+    return compare(before, render_goldens(repository), base.name if base else "")
 
 
 # -- doit golden, doit accept ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ _FETCH = "fetch it, or give another (in a CI job: check out with the whole histo
 
 
 class Base(msgspec.Struct, frozen=True):
-    """What a change is compared with: a revision as git takes it, and as a person reads it."""
+    """What a change is compared with: a revision, and a short name of it that git takes as well."""
 
     revision: str
     name: str
@@ -42,7 +42,7 @@ def find_base(root: Path, given: str = "") -> Base | None:
     if done is None or done.returncode:
         raise BuildError("revision", f"git knows no common ancestor of this commit and {branch}; {_FETCH}")
     commit = done.stdout.decode().strip()
-    return Base(commit, branch if commit == _commit(root, branch) else f"{commit[:10]} of {branch}")
+    return Base(commit, branch if commit == _commit(root, branch) else commit[:10])
 
 
 def _default_branch(root: Path) -> str:
@@ -105,6 +105,11 @@ def commits_of(root: Path, path: str, most: int) -> list[Commit]:
     """The last commits that changed a path below the root, oldest first; none where there is no git history."""
     listed = _quietly(root, "log", f"-{most}", "--first-parent", "--date=short", "--format=%h %ad", "--", f"./{path}")
     return [Commit(*line.split(" ")) for line in reversed((listed or "").splitlines())]
+
+
+def is_held(root: Path, revision: str, folder: str) -> bool:
+    """Whether a revision has anything in a folder below the root."""
+    return bool(_quietly(root, "ls-tree", revision, f"./{folder}/"))
 
 
 def file_at(root: Path, revision: str, path: str) -> bytes | None:

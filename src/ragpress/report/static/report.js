@@ -120,6 +120,27 @@ function filter(form) {
   return { form, apply };
 }
 
+// Each column of the table of sources sorts it: the largest number or the first name first, then the other way.
+function sortable(table) {
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => row.cells[column].dataset.value;
+  const name = (row) => row.cells[0].textContent;
+  heads.forEach((head, column) => {
+    const button = make("button", "sort", head.textContent);
+    button.type = "button";
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const numbers = value(body.rows[0], column) !== undefined, sorted = head.getAttribute("aria-sort");
+      const rising = sorted ? sorted === "descending" : !numbers;
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+      const compare = (one, two) => numbers ? value(one, column) - value(two, column) : name(one).localeCompare(name(two));
+      const rows = [...body.rows].sort((one, two) => (rising ? 1 : -1) * compare(one, two));
+      body.append(...rows);
+    });
+  });
+}
+
 // A link to a chunk that a filter hides shows it again.
 function revealTarget(filters) {
   const target = document.getElementById(location.hash.slice(1));
@@ -333,5 +354,7 @@ if (filters.length) {
   window.addEventListener("hashchange", () => revealTarget(filters));
   revealTarget(filters);
 }
+const sources = document.querySelector("table.sources");
+if (sources && sources.tBodies[0].rows.length) sortable(sources);
 const searchForm = document.getElementById("search");
 if (searchForm) searchPage(searchForm, window.ragpressData);

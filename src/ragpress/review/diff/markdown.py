@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from ragpress.console import plural
@@ -44,11 +44,15 @@ _TAGS = {"same": ("", ""), "removed": ("<del>", "</del>"), "added": ("<ins>", "<
 _CALL = re.compile(r"([@#!])(?=\w)")
 _LAST_LINE = 2_000  # room for it, whatever is in the revision's name
 _Place = tuple[int, int]
+Link = Callable[[str, str], str]
 
 
-def to_markdown(changes: Changes, limit: int = LIMIT) -> str:
-    """The comment, of at most `limit` characters, which must be 10,000 or more. Ends with a newline."""
-    against = f"<code>{_name(changes.base)}</code>" if changes.base else "the accepted goldens"
+def to_markdown(changes: Changes, limit: int = LIMIT, link: Link | None = None) -> str:
+    """The comment, of at most `limit` characters, which must be 10,000 or more. Ends with a newline.
+
+    `link` gives the address of a chunk by its source and id.
+    """
+    against = f"<code>{html_name(changes.base)}</code>" if changes.base else "the accepted goldens"
     head = "### What the chatbot will read differently\n\n"
     if not changes.sources:
         return f"{head}<p>Nothing: the chunks are those of {against}.</p>\n"
@@ -64,7 +68,7 @@ def to_markdown(changes: Changes, limit: int = LIMIT) -> str:
             break
         room -= cost
         frames.append((opening, closing))
-    chosen = _chosen(sources[: len(frames)], room)
+    chosen = _chosen(sources[: len(frames)], room, link)
     blocks = [top]
     for number, (opening, closing) in enumerate(frames):
         inner = "".join(text for place, text in sorted(chosen.items()) if place[0] == number)
@@ -80,7 +84,7 @@ def to_markdown(changes: Changes, limit: int = LIMIT) -> str:
         left += [plural(len(sources) - len(frames), "source", "sources")] if len(frames) < len(sources) else []
         command = f"ragpress diff {changes.base}".strip()
         blocks.append(
-            f"<p>Left out here for length: {' and '.join(left)}. <code>{_name(command)}</code> shows all.</p>\n"
+            f"<p>Left out here for length: {' and '.join(left)}. <code>{html_name(command)}</code> shows all.</p>\n"
         )
     return "\n".join(blocks)
 
@@ -98,7 +102,7 @@ def _weight(change: ChunkChange) -> int:
     return 1 + ((one - two) + (two - one)).total()
 
 
-def _chosen(sources: Sequence[SourceChange], room: int) -> dict[_Place, str]:
+def _chosen(sources: Sequence[SourceChange], room: int, link: Link | None) -> dict[_Place, str]:
     """The most important changes that fit: number of the source and of its block to that block's HTML."""
     blocks = [source.blocks() for source in sources]
     places = [
@@ -112,7 +116,11 @@ def _chosen(sources: Sequence[SourceChange], room: int) -> dict[_Place, str]:
     chosen: dict[_Place, str] = {}
     for _, _, (number, index) in sorted(places):
         block = blocks[number][index]
-        text = _renaming(block) if isinstance(block, Renaming) else _chunk(block)
+        if isinstance(block, Renaming):
+            text = _renaming(block)
+        else:
+            after = block.after
+            text = _chunk(block, link(sources[number].source, after.chunk_id) if link and after else "")
         if len(text) > room:
             break
         room -= len(text)
@@ -130,7 +138,7 @@ def _table(sources: Sequence[SourceChange], limit: int) -> str:
     for number, source in enumerate(sources):
         note = "" if source.status == "changed" else f" ({source.status})"
         counts = source.counts()
-        line = _row("td", f"<code>{_name(source.source)}</code>{note}", [counts[kind] or "" for kind in KINDS])
+        line = _row("td", f"<code>{html_name(source.source)}</code>{note}", [counts[kind] or "" for kind in KINDS])
         used += len(line)
         if number == _ROWS or used > limit:
             rest: Counter[Kind] = sum((other.counts() for other in sources[number:]), Counter())
@@ -148,15 +156,15 @@ def _row(tag: str, first: str, others: Sequence[object]) -> str:
 
 def _frame(source: SourceChange) -> tuple[str, str]:
     """The line of a source, and what follows its chunks."""
-    summary = _text(shorten(describe(source), _NAME))
-    opening = f"<code>{_name(source.source)}</code>: {summary}"
+    summary = html_text(shorten(describe(source), _NAME))
+    opening = f"<code>{html_name(source.source)}</code>: {summary}"
     closing = ""
     minor = [change for change in source.changes if change.kind == "minor"]
     if minor:
         closing += f"<p>{describe_minor(minor)}</p>\n"
     for tag, messages in (("del", source.messages_removed), ("ins", source.messages_added)):
         for message in messages[:_MESSAGES]:
-            closing += f'<p dir="auto">▲ <{tag}>{_text(shorten(message, _NAME))}</{tag}></p>\n'
+            closing += f'<p dir="auto">▲ <{tag}>{html_text(shorten(message, _NAME))}</{tag}></p>\n'
         if len(messages) > _MESSAGES:
             closing += f"<p>▲ and {plural(len(messages) - _MESSAGES, 'more message', 'more messages')}</p>\n"
     return opening, closing
@@ -169,17 +177,18 @@ def _details(summary: str, inner: str) -> str:
 
 def _renaming(found: Renaming) -> str:
     marked = _marked(headings_of(found.before), headings_of(found.after))
-    return f'<p><b>renamed</b> · {_text(span(found))}: <span dir="auto">{marked}</span></p>\n'
+    return f'<p><b>renamed</b> · {html_text(span(found))}: <span dir="auto">{marked}</span></p>\n'
 
 
-def _chunk(change: ChunkChange) -> str:
+def _chunk(change: ChunkChange, address: str) -> str:
     one, two = change.before, change.after
     headings = headings_of(change.shown.headings)
-    head = " · ".join([f"<b>{change.kind}</b>", *map(_text, facts(change))])
+    kind = f"<b>{change.kind}</b>"
+    head = " · ".join([f'<a href="{escape(address)}">{kind}</a>' if address else kind, *map(html_text, facts(change))])
     if one is not None and two is not None and one.headings != two.headings:
         head += f' · <span dir="auto">{_marked(headings_of(one.headings), headings)}</span>'
     elif headings:
-        head += f' · <span dir="auto">{_text(shorten(headings, _NAME))}</span>'
+        head += f' · <span dir="auto">{html_text(shorten(headings, _NAME))}</span>'
     if one is None or two is None:
         runs = [Run("added" if one is None else "removed", shorten(change.shown.text, _WHOLE))]
     elif one.text == two.text:
@@ -191,7 +200,7 @@ def _chunk(change: ChunkChange) -> str:
 
 def _marked(old: str, new: str) -> str:
     runs = word_runs(shorten(old, _NAME), shorten(new, _NAME))
-    return "".join(_tagged(run.op, _text(run.text)) for run in _apart(runs))
+    return "".join(_tagged(run.op, html_text(run.text)) for run in _apart(runs))
 
 
 def _apart(runs: Sequence[Run]) -> Iterator[Run]:
@@ -218,7 +227,7 @@ def _paragraphs(runs: Sequence[Run]) -> str:
     for run in _apart(runs):
         first, *others = visible_run(run).text.split("\n\n")
         for number, part in enumerate((first, *others)):
-            text = _tagged(run.op, "<br>".join(_text(line) for line in part.split("\n"))) if part else ""
+            text = _tagged(run.op, "<br>".join(html_text(line) for line in part.split("\n"))) if part else ""
             if number or not done:
                 done.append(text)
             else:
@@ -231,12 +240,12 @@ def _tagged(op: str, text: str) -> str:
     return f"{before}{text}{behind}"
 
 
-def _text(text: str) -> str:
+def html_text(text: str) -> str:
     """Text of a source as HTML text of one line."""
     one_line = " ".join(visible(text).split("\n"))
     return escape(_CALL.sub("\\1\u2060", one_line))
 
 
-def _name(text: str) -> str:
+def html_name(text: str) -> str:
     """The same for text in <code>, where nothing is called or linked."""
     return escape(visible(shorten(text, _NAME)).replace("\n", " "))
