@@ -99,8 +99,15 @@ def test_a_document_that_lost_an_answer_fails_until_that_is_accepted(repository:
     assert lines[at + 2] == "    expected  of the 4 with its expected_source none has answer 'во дворе'"
     assert [line.split()[0] for line in lines[at + 3 : at + 6]] == ["first", "section", "text"]
     (error,) = (line for line in lines if ": error: " in line)
-    assert "hit@5 fell from 1.0000 to 0.7500, by more than max_hit_drop = 0.02" in error
-    assert "wrote golden/retrieval.json" in build(repository, "accept")
+    assert "hit@5 fell from 1.0000 to 0.7500" in error
+    assert "by more than max_hit_drop = 0.02" in error
+    printed = build(repository, "accept")
+    assert "against golden/retrieval.json: 1 question worse, 0 better, hit@5 1.0000 → 0.7500" in printed
+    assert "golden/retrieval.json keeps the better figures" in printed
+    assert record.read_bytes() == before
+    said: list[str] = []
+    accept_retrieval(open_repository(repository), said.append, worse=True)
+    assert said[-1].startswith("wrote golden/retrieval.json: hit@5 fell from 1.0000 to 0.7500, MRR@10 fell ")
     (found,) = json.loads(record.read_bytes()).values()
     assert found["ranks"]["Где поставить автомобиль?"] is None
     assert found["figures"]["hit@5"] == 0.75

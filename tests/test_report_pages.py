@@ -226,12 +226,12 @@ def test_the_keyboard_reaches_the_content_first_and_everything_in_order(browser:
     with tab(browser) as found:
         page = found.open(report / WIKI)
         order = []
-        for _ in range(6):
+        for _ in range(7):
             page.keyboard.press("Tab")
             order.append(page.evaluate("document.activeElement.textContent || document.activeElement.name"))
             outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
             assert outline == "solid", order[-1]
-        assert order == ["Skip to the content", "Overview", "Retrieval", "Search", "q", "Search"]
+        assert order == ["Skip to the content", "Overview", "Changes", "Retrieval", "Search", "q", "Search"]
         page = found.open(report / WIKI)
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
