@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from docx_maker import PNG, heading, p, picture, read, style, styled, t, tbl, texts, tr
+from docx_maker import PNG, heading, p, picture, r, read, style, styled, t, tbl, texts, tr
+from ragpress.errors import render
 from ragpress.records import Document
 
 
@@ -138,3 +139,39 @@ def test_a_caption_right_before_a_table_is_a_heading_of_its_rows() -> None:
     assert document.units[0].section == "Филиалы"
     assert document.units[0].breadcrumb == "## Филиалы\n### Таблица 1. Связь"
     assert texts(read(styled("Caption1", "Рамка") + tbl(tr("одна ячейка")), styles=styles)) == ["Рамка", "одна ячейка"]
+
+
+def bold(text: str) -> str:
+    return p(r(text, "<w:b/>"))
+
+
+def told(body: str) -> list[str]:
+    return [render(found) for found in read(body).messages if found.code == "bold-headings"]
+
+
+def test_bold_lines_open_no_sections_and_the_author_is_told_how_many_look_like_headings() -> None:
+    body = (
+        p("О клинике")
+        + bold("Приём")
+        + p("с восьми до шести")
+        + bold("Цены:")
+        + tbl(tr("Врач", "Цена"), tr("ЛОР", "9"))
+    )
+    assert {unit.section for unit in read(body).units} == {""}
+    assert told(body) == [
+        "sources/a.docx:B2: info: 2 bold lines look like headings but have no heading style (first “Приём”), so they open"
+        " no sections; give them one in Word [bold-headings]"
+    ]
+
+
+def test_bold_text_that_heads_nothing_is_not_taken_for_headings() -> None:
+    assert told(bold("Приём") + p("с восьми до шести")) == []  # one line is emphasis
+    assert told((bold("Приходите вовремя!") + p("Ждём вас")) * 3) == []
+    assert told(bold("Все") + bold("строки") + bold("жирные")) == []
+    assert told((p(r("Приём", "<w:b/>") + r(" с восьми")) + p("до шести")) * 3) == []
+    assert told((bold("длинно " * 20) + p("текст")) * 3) == []
+
+
+def test_a_file_with_more_heading_styles_than_bold_lines_is_in_order() -> None:
+    headings = "".join(styled("Heading1", name) + p("текст") for name in ("Первая", "Вторая", "Третья"))
+    assert told(headings + (bold("Приём") + p("с восьми до шести")) * 2) == []

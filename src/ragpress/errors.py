@@ -7,6 +7,7 @@ from ragpress.records import Locator, Message, Severity
 CODES: dict[str, str] = {
     # what a reader or the chunker tolerated
     "bad-part": "a part of the package could not be read",
+    "bold-headings": "bold lines where a Word file could have headings",
     "caption": "a picture has no caption",
     "csv-quote": "a quotation that is not closed",
     "csv-ragged": "rows of unequal length",

@@ -7,8 +7,12 @@ alternative text that is a file name), `notes` (notes that nothing cites), `head
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
+from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.body import read_blocks
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.headers_footers import footer_lines, header_lines
@@ -21,6 +25,8 @@ from ragpress.records import Document, Locator, Message
 __all__ = ["read_docx"]
 
 _SHOWN = 60  # characters of a heading in a message
+_HEADING_LIMIT = 100  # characters; a longer bold line is emphasis
+_SENTENCE_ENDS = tuple(".!?؟…;,،؛")
 
 
 def read_docx(data: bytes, source: str, config: Config) -> Document:
@@ -46,7 +52,12 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
         source=source,
         title=writer.title,
         units=tuple(writer.units),
-        messages=(*package.messages, *context.messages, *_remarks(context, writer, config)),
+        messages=(
+            *package.messages,
+            *context.messages,
+            *_remarks(context, writer, config),
+            *_bold_headings(blocks, source),
+        ),
         pictures=tuple(context.pictures.values()),
     )
 
@@ -64,8 +75,37 @@ def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Messa
         found.append(message("info", "picture", text, source))
     if writer.empty_headings:
         text, place = writer.empty_headings[0]
-        text = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
+        text = _shortened(text)
         more = f" and {len(writer.empty_headings) - 1} more" if len(writer.empty_headings) > 1 else ""
         text = f"the heading “{text}”{more} has no text below it and is kept as a paragraph; style it as text if it is"
         found.append(message("info", "empty-section", text, source, Locator("B", max(place, 1), max(place, 1))))
     return found
+
+
+def _bold_headings(blocks: Sequence[Block], source: str) -> list[Message]:
+    """Says where bold lines do the work of headings. No section is inferred from them; the author can style them."""
+    styled = sum(isinstance(block, Paragraph) and block.level is not None for block in blocks)
+    found = [
+        block
+        for block, below in pairwise(blocks)
+        if isinstance(block, Paragraph)
+        and _looks_like_heading(block)
+        and not (isinstance(below, Paragraph) and below.bold)
+    ]
+    if len(found) < 2 or len(found) <= styled:
+        return []
+    text = (
+        f"{len(found)} bold lines look like headings but have no heading style (first “{_shortened(found[0].text)}”), so "
+        "they open no sections; give them one in Word"
+    )
+    return [message("info", "bold-headings", text, source, Locator("B", found[0].place, found[0].place))]
+
+
+def _looks_like_heading(block: Paragraph) -> bool:
+    named = block.level is not None or block.title or block.caption or block.label
+    is_line = 0 < len(block.text) <= _HEADING_LIMIT and "\n" not in block.text
+    return block.bold and is_line and not named and not block.text.endswith(_SENTENCE_ENDS)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
