@@ -159,8 +159,8 @@ def test_bold_lines_open_no_sections_and_the_author_is_told_how_many_look_like_h
     )
     assert {unit.section for unit in read(body).units} == {""}
     assert told(body) == [
-        "sources/a.docx:B2: info: 2 bold lines look like headings but have no heading style (first “Приём”), so they open"
-        " no sections; give them one in Word [bold-headings]"
+        "sources/a.docx:B2: info: 2 bold lines look like headings but have no heading style (first “Приём”), so they"
+        " open no sections; give them one in Word [bold-headings]"
     ]
 
 

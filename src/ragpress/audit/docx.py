@@ -14,12 +14,13 @@ from itertools import islice
 import msgspec
 from lxml import etree
 
-from ragpress.audit.embedded import embedded_addresses, embedded_lines
+from ragpress.audit.embedded import embedded_addresses, embedded_lines, worksheet_lines
 from ragpress.audit.graphics import chart_texts, diagram_texts
 from ragpress.audit.names import CX, OFFICE, PIC, TEXTS, WP, A, C, D, M, R, V, W
 from ragpress.audit.package import Element, Parts
 from ragpress.audit.pruning import hidden_styles, is_on, is_page_number, prune, remove_page_numbers, texts
 from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
+from ragpress.errors import SourceError
 
 _PARAGRAPHS = (W + "p", A + "p")
 _SPACES = (W + "tab", W + "br", W + "cr", W + "ptab", A + "br")
@@ -114,6 +115,8 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
     """Adds the text below `root`, which is pruned."""
     if root.tag == W + "altChunk":
         _read_embedded_file(root, place, package)
+    for embedded in root.iter(OFFICE + "OLEObject", W + "objectEmbed"):
+        _read_object(embedded, place, package)
     for table in root.iter(W + "tbl"):
         _collect_repeatable(table, package)
     formulas = list(root.iter(M + "oMath"))
@@ -307,12 +310,34 @@ def _read_embedded_file(element: Element, place: str, package: _Package) -> None
     _, name = package.links.get(element.get(R + "id") or "", ("", ""))
     data = package.parts.read(name) if name else b""
     if data.startswith(b"PK"):
-        if package.depth >= _DEPTH:
-            return
-        inner = visible_docx(data, package.source, package.depth + 1)
-        package.seen.pieces += [Piece(piece.text, place) for piece in inner.pieces]
-        package.seen.left_out.update(inner.left_out)
-        package.seen.repeatable.update(inner.repeatable)
+        _read_nested(data, place, package)
     elif data:
         package.seen.pieces += [Piece(line, place) for line in embedded_lines(data, package.source)]
         package.seen.repeatable.update(words(" ".join(embedded_addresses(data))))
+
+
+def _read_object(element: Element, place: str, package: _Package) -> None:
+    """Adds what an object shows of the workbook or Word file in it; an icon and a link show nothing of theirs."""
+    aspect = (element.get("DrawAspect") or element.get(W + "drawAspect") or "").lower()
+    _, name = package.links.get(element.get(R + "id") or "", ("", ""))
+    data = package.parts.read(name) if name and aspect != "icon" and element.get("Type") != "Link" else b""
+    if not data.startswith(b"PK"):
+        return
+    try:
+        lines = worksheet_lines(data, package.source)
+    except SourceError:  # the reader reports it
+        return
+    package.seen.pieces += [Piece(line, place) for line in lines if line]
+    package.seen.repeatable.update(words(" ".join(lines)))
+    if not lines:
+        _read_nested(data, place, package)
+
+
+def _read_nested(data: bytes, place: str, package: _Package) -> None:
+    """Adds the text of a Word file inside this one."""
+    if package.depth >= _DEPTH:
+        return
+    inner = visible_docx(data, package.source, package.depth + 1)
+    package.seen.pieces += [Piece(piece.text, place) for piece in inner.pieces]
+    package.seen.left_out.update(inner.left_out)
+    package.seen.repeatable.update(inner.repeatable)

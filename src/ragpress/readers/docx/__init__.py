@@ -73,6 +73,9 @@ def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Messa
     if context.lost_pictures:
         text = f"{context.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"
         found.append(message("info", "picture", text, source))
+    for kind, places in context.unread_objects.items():
+        text = f"{len(places)} objects are {kind}, so nothing of them was read; paste what they show as text or a table"
+        found.append(message("warning", "bad-part", text, source, Locator("B", max(places[0], 1), max(places[0], 1))))
     if writer.empty_headings:
         text, place = writer.empty_headings[0]
         text = _shortened(text)
@@ -95,8 +98,8 @@ def _bold_headings(blocks: Sequence[Block], source: str) -> list[Message]:
     if len(found) < 2 or len(found) <= styled:
         return []
     text = (
-        f"{len(found)} bold lines look like headings but have no heading style (first “{_shortened(found[0].text)}”), so "
-        "they open no sections; give them one in Word"
+        f"{len(found)} bold lines look like headings but have no heading style (first “{_shortened(found[0].text)}”),"
+        " so they open no sections; give them one in Word"
     )
     return [message("info", "bold-headings", text, source, Locator("B", found[0].place, found[0].place))]
 

@@ -46,7 +46,7 @@ def _import(data: bytes, declared: str, part: str, context: Context, blocks: Blo
     place = max(context.place, 1)
     start = data[:256].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     if data.startswith(b"PK\x03\x04"):
-        return _nested_word(data, part, context, blocks)
+        return read_nested_word(data, part, context, blocks)
     if start.startswith(b"{\\rtf"):
         return [Paragraph(text, place) for text in rtf_paragraphs(data)]
     if (
@@ -84,7 +84,8 @@ def _mht(data: bytes, context: Context, place: int) -> list[Block]:
     return []
 
 
-def _nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) -> list[Block]:
+def read_nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) -> list[Block]:
+    """The blocks of a Word file inside this one."""
     if context.nested >= _DEEPEST:
         context.warn(f"the imported part {part} lies too deep in other files and was not read")
         return []
@@ -95,6 +96,8 @@ def _nested_word(data: bytes, part: str, context: Context, blocks: BlockReader) 
     found = blocks(body, inner)
     context.messages += [*inner.package.messages, *inner.messages]
     context.pictures |= inner.pictures
+    for kind, places in inner.unread_objects.items():
+        context.unread_objects.setdefault(kind, []).extend(places)
     context.undescribed_pictures += inner.undescribed_pictures
     context.lost_pictures += inner.lost_pictures
     return found

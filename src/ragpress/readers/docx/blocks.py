@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ragpress.records import Unit
+
 
 class Paragraph(msgspec.Struct):
     """One paragraph as a person sees it.
@@ -62,7 +64,14 @@ class Table(msgspec.Struct):
     caption: str = ""
 
 
-Block = Paragraph | Table
+class Worksheet(msgspec.Struct):
+    """The sheet of an embedded workbook, read to units. Each of their `headings` begins with the sheet's name."""
+
+    units: tuple[Unit, ...]
+    place: int
+
+
+Block = Paragraph | Table | Worksheet
 
 
 def lines(blocks: Iterable[Block]) -> list[str]:
@@ -71,6 +80,8 @@ def lines(blocks: Iterable[Block]) -> list[str]:
     for block in blocks:
         if isinstance(block, Paragraph):
             found += [text for text in (block.line(), *block.notes) if text]
+        elif isinstance(block, Worksheet):
+            found += [unit.text for unit in block.units]
         else:
             for row in block.rows:
                 cells = (" ".join(lines(cell.blocks)) for cell in row.cells)
@@ -83,7 +94,7 @@ def paragraphs(blocks: Iterable[Block]) -> Iterable[Paragraph]:
     for block in blocks:
         if isinstance(block, Paragraph):
             yield block
-        else:
+        elif isinstance(block, Table):
             for row in block.rows:
                 for cell in row.cells:
                     yield from paragraphs(cell.blocks)

@@ -15,7 +15,7 @@ from ragpress.readers.docx.numbering import Numbering
 from ragpress.readers.docx.styles import Styles
 from ragpress.readers.ooxml.package import Package, Relationship
 from ragpress.readers.ooxml.xml import Element
-from ragpress.records import Message, Picture
+from ragpress.records import Locator, Message, Picture
 
 DEEPEST = 30
 """Tables and text boxes inside each other. Deeper ones are read as plain text: no file may exhaust the stack."""
@@ -40,10 +40,15 @@ class Context(msgspec.Struct):
     pictures: dict[str, Picture] = {}
     undescribed_pictures: int = 0  # without alternative text
     lost_pictures: int = 0  # linked or missing
+    unread_objects: dict[str, list[int]] = {}  # what kind of embedded objects to where they are
 
     def link(self, identifier: str | None) -> Relationship:
         """The relationship of the current part, one that leads nowhere if it has none of this id."""
         return self.package.relationships(self.part).get(identifier or "", _NOWHERE)
+
+    def locator(self) -> Locator:
+        """Where the walk is: the body block, from 1."""
+        return Locator("B", max(self.place, 1), max(self.place, 1))
 
     def warn(self, text: str) -> None:
         self.messages.append(message("warning", "bad-part", text, self.package.source))

@@ -16,6 +16,7 @@ from docx.opc.spec import default_content_types
 
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import Context
+from ragpress.readers.docx.embedded import OBJECTS, read_object
 from ragpress.readers.docx.graphics import graphic_blocks
 from ragpress.readers.docx.inline import Line, chosen
 from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W, is_on
@@ -40,10 +41,12 @@ def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockRe
     properties = next(drawing.iter(WP + "docPr"), None)
     if properties is not None and is_on(properties.get("hidden")):
         return
-    boxes: list[Block] = []
+    pieces = list(_pieces(drawing))
+    embedded = [block for piece in pieces if piece.tag in OBJECTS for block in read_object(piece, context, blocks)]
+    boxes = list(embedded)
     pictures: list[str] = []
     undescribed = 0
-    for piece in _pieces(drawing):
+    for piece in pieces:
         tag = piece.tag
         if tag == W + "txbxContent":
             with context.inside(piece):
@@ -56,13 +59,13 @@ def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockRe
         elif tag == V + "textpath":
             text = " ".join((piece.get("string") or "").split())
             boxes += [Paragraph(text, context.place)] if text else []
-        else:
+        elif tag not in OBJECTS and not embedded:  # else the picture shows what was read
             found = _picture(piece, context)
             pictures += [found] if found else []
             undescribed += bool(found)
     line.boxes += boxes
     line.pictures += pictures
-    words = any(isinstance(block, Paragraph) and block.text for block in boxes)
+    words = bool(embedded) or any(isinstance(block, Paragraph) and block.text for block in boxes)
     text = "" if words else _alternative(drawing, properties)
     if text:
         line.add(f" {text} ")
@@ -88,7 +91,7 @@ def _pieces(drawing: Element) -> Iterator[Element]:
             stack.append(iter(child))
 
 
-_WANTED = _GRAPHICS | {W + "txbxContent", A + "p", V + "textpath", A + "blip", V + "imagedata"}
+_WANTED = _GRAPHICS | OBJECTS | {W + "txbxContent", A + "p", V + "textpath", A + "blip", V + "imagedata"}
 
 
 def _drawn_text(paragraph: Element) -> Iterator[str]:

@@ -9,11 +9,12 @@ its heading in the breadcrumb and is no part of its name, so that a heading put 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 import msgspec
 
 from ragpress.config import Config
-from ragpress.readers.docx.blocks import Block, Paragraph, Table, paragraphs
+from ragpress.readers.docx.blocks import Block, Paragraph, Table, Worksheet, paragraphs
 from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
 from ragpress.readers.rows import Row
 from ragpress.readers.table_units import deeper, table_units
@@ -58,6 +59,8 @@ class UnitWriter:
                 items = []
             if isinstance(block, Table):
                 self._table(block)
+            elif isinstance(block, Worksheet):
+                self._worksheet(block)
             elif is_item:
                 items.append(block)
             elif block.level is not None and block.text:
@@ -172,6 +175,27 @@ class UnitWriter:
                 self._last = max(self._last, units[-1].section_number)
                 self._fresh()
         self._pictures(paragraphs([table]))
+
+    def _worksheet(self, block: Worksheet) -> None:
+        """The rows of an embedded sheet, below the headings around it; the sheet's own name nobody sees."""
+        locator = Locator("B", max(block.place, 1), max(block.place, 1))
+        section = 0
+        for unit in block.units:
+            self._use()
+            if unit.section_number != section:
+                self._fresh()
+                section = unit.section_number
+            self.units.append(
+                msgspec.structs.replace(
+                    unit,
+                    locator=locator,
+                    section=self._section(),
+                    section_number=self._current,
+                    headings=(*self._names(), *unit.headings[1:]),
+                    breadcrumb=reduce(deeper, unit.headings[1:], self._breadcrumb()),
+                )
+            )
+        self._fresh()
 
     @staticmethod
     def _normal(row: Row) -> Row:
