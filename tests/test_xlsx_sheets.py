@@ -196,7 +196,7 @@ def test_odd_sheet_names_are_names_like_others() -> None:
     assert document.units[0].section == "../etc & «co»!"
 
 
-WORDS: Grid = [["Кличка", "Масть"], ["Рекс", "рыжая"], ["Мурка", "серая"], ["Буян", "белая"]]
+WORDS: Grid = [["Альфа", "Бета"], ["Рекс", "Рыжая"], ["Мурка", "Серая"], ["Буян", "Белая"]]
 FROZEN = '<sheetViews><sheetView><pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews>'
 PRINTED = '<definedName name="_xlnm.Print_Titles" localSheetId="0">Питомцы!$1:$1</definedName>'
 
@@ -211,8 +211,8 @@ PRINTED = '<definedName name="_xlnm.Print_Titles" localSheetId="0">Питомц�
     ids=["frozen pane", "filter buttons", "printed on every page"],
 )
 def test_a_row_that_the_file_sets_apart_heads_a_table_of_words(page: Sheet, names: str) -> None:
-    assert texts(read(make_xlsx({"Питомцы": page}, names=names)))[0] == "Кличка: Рекс\nМасть: рыжая"
+    assert texts(read(make_xlsx({"Питомцы": page}, names=names)))[0] == "Альфа: Рекс\nБета: Рыжая"
 
 
 def test_a_table_of_words_that_nothing_sets_apart_has_no_header() -> None:
-    assert texts(read(make_xlsx({"Питомцы": Sheet(rows(WORDS))})))[0] == "Кличка\nМасть"
+    assert texts(read(make_xlsx({"Питомцы": Sheet(rows(WORDS))})))[0] == "Альфа\nБета"

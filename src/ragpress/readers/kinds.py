@@ -32,8 +32,10 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _CONSTANT = re.compile(
-    r"(?i:true|false|истина|ложь|да|нет|yes|no|بله|خیر|#[a-z0-9/]+[!?]?|\([a-z]{1,3}\)|n\.?[/ ]?a\.?|н/д|nan|null)"
+    r"(?i:true|false|истина|ложь|да|нет|yes|no|بله|خیر|#[a-z0-9/]+[!?]?|n\.?[/ ]?a\.?|н/д|nan|null)|\([A-Z]{1,2}\)"
 )
+_SIGNS = frozenset("№#%$€₽£‰")  # that head columns alone
+_RANGE = re.compile(r"\d[\d .,]*[-–—][\d .,]*\d|\d[\d .,]*\+|[<>≤≥] ?\d[\d .,]*")
 _WORD = re.compile(r"[^\W_](?:[\w\u200c/-]*\w)?|[№#]")
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S+")
 
@@ -50,7 +52,7 @@ def kind(text: str) -> str:
         return "figure"
     if _ADDRESS.fullmatch(text) or (digits and len(text.split()) == 1):
         return "code"
-    return "text" if letters or text.strip() in ("№", "#") else "figure"
+    return "text" if letters or text.strip() in _SIGNS else "figure"
 
 
 @lru_cache(1 << 12)
@@ -66,6 +68,8 @@ def is_time_word(text: str) -> bool:
     """A month or a day of the week by name, also shortened or with a year: `Понедельник`, `Jan-07`, `янв. 2024`."""
     if len(text) >= 32:
         return False
+    if not any(map(str.isalpha, text)):
+        return False
     found = _WITH_TIME.fullmatch(fold_letters(text).replace("\u200c", "").replace(" شنبه", "شنبه"))
     return found is not None and found[1] in TIMES
 
@@ -73,6 +77,11 @@ def is_time_word(text: str) -> bool:
 def is_marked_year(text: str) -> bool:
     """A year with the number of a footnote behind it: `20161` among years is 2016."""
     return bool(_YEAR_MARKED.fullmatch(text))
+
+
+def is_range(text: str) -> bool:
+    """`15-64`, `65+`, `<5`: figures that name columns as ages and sizes do."""
+    return len(text) < 24 and bool(_RANGE.fullmatch(text.translate(_ASCII)))
 
 
 def fold_letters(text: str) -> str:

@@ -49,7 +49,7 @@ class Row(msgspec.Struct, frozen=True):
 
     def filled(self) -> tuple[int, ...]:
         """The columns with a text."""
-        return tuple(column for column, text in enumerate(self.cells) if text)
+        return tuple([column for column, text in enumerate(self.cells) if text])
 
     def own(self) -> list[str]:
         """Its texts without those that only repeat a value from above."""

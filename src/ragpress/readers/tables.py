@@ -38,6 +38,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 
+_PERSON = re.compile(r"[^\W\d_]\. ?[^\W\d_]\.|_{3,}")  # initials, or the line to sign on
+
 
 def read_tables(grid: Sequence[Row]) -> list[TableReading]:
     """The tables of a grid, one below another: a new one begins where a header is found anew, or where the rows behind
@@ -46,11 +48,11 @@ def read_tables(grid: Sequence[Row]) -> list[TableReading]:
     tables = []
     start = 0
     while start < len(rows):
-        end = _end(rows, start)
+        end, found = _end(rows, start)
         if start and all(_is_signature([row]) for row in rows[start:end]):
             tables.append(TableReading(body=tuple(rows[start:end]), pairs=True))
         else:
-            tables.append(read_table(rows[start:end]))
+            tables.append(_read(rows[start:end], found if found or end == len(rows) else find_header(rows[start:end])))
         start = end
     return tables
 
@@ -63,7 +65,10 @@ def read_table(grid: Sequence[Row], header_rows: int | None = None) -> TableRead
     inherit from a merge above, are dropped.
     """
     rows = _told(grid)
-    found = HeaderRows(0, min(header_rows, len(rows))) if header_rows is not None else find_header(rows)
+    return _read(rows, HeaderRows(0, min(header_rows, len(rows))) if header_rows is not None else find_header(rows))
+
+
+def _read(rows: Sequence[Row], found: HeaderRows | None) -> TableReading:
     if found is None:
         start = 0 if is_card(rows) else _leading_titles(rows)
         body, notes = _split_notes(rows[start:])
@@ -129,20 +134,20 @@ def _is_signature(rows: Sequence[Row]) -> bool:
     if len(rows) != 1 or rows[0].filled() != (0, 1):
         return False
     name, value = rows[0].cells[:2]
-    return (name.endswith(":") or is_name(name)) and not is_name(value)
+    return (name.endswith(":") or is_name(name) or bool(_PERSON.search(value))) and not is_name(value)
 
 
 # -- where a table ends ------------------------------------------------------------------------------------------------
 
 
-def _end(rows: Sequence[Row], start: int) -> int:
-    """The index behind the last row of the table that begins at `start`."""
+def _end(rows: Sequence[Row], start: int) -> tuple[int, HeaderRows | None]:
+    """The index behind the last row of the table that begins at `start`, and its header as found on the way."""
     sample = rows[start : start + SEARCHED + SAMPLE]
     found = _first_header(sample)
     if found is not None and found.start:
         above = _own_table(sample[: found.start])
         if above:
-            return start + above
+            return start + above, None
     head = sample[found.start : found.start + found.depth] if found is not None else []
     first = start + found.start + found.depth if found is not None else start + _leading_titles(sample)
     holds = _holds(rows[first : first + COMPARED]) if first < len(rows) else {}
@@ -152,14 +157,16 @@ def _end(rows: Sequence[Row], start: int) -> int:
         if not behind_gap and not (lone and len(rows[index - 1].filled()) > 1):
             continue
         if _begins_anew(rows, index, head, holds) or (behind_gap and not _fits(rows, index, head, holds)):
-            return index
-    return len(rows)
+            return index, found
+    return len(rows), found
 
 
 def _first_header(rows: Sequence[Row]) -> HeaderRows | None:
     """The header of the first table: by the rows down to a blank one where these hold values, else by all."""
     gaps = [index for index, row in enumerate(rows[:SEARCHED]) if row.gap and index]
     for index in gaps:
+        if sum(len(row.filled()) > 1 for row in rows[:index]) < 3:
+            continue
         found = find_header_over_values(rows[:index])
         if found is not None:
             return found
@@ -187,6 +194,9 @@ def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: di
         return False
     if head and any(rows[named].cells == row.cells for row in head):
         return named > index  # printed again it goes on with the table; below a title it begins another one
+    odd = rows[index].gap and any(holds.get(column, "figure") != "text" for column in rows[named].filled() if column)
+    if not odd and sum(is_name(text) or is_period(text) for text in cells) * 2 < len(cells):
+        return False
     found = find_header(rows[index : index + COMPARED])
     if found is None or index + found.start > named:
         return False

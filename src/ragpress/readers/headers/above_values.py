@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 from ragpress.readers.headers.texts import reaches
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
-from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
+from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, is_range, kind
 from ragpress.readers.rows import Row
 
 GAP = 8
 """Blank rows that may stand between a header and its data; between two rows of a header half as many."""
 STUB = 40
 """A longer text alone in its row is a title, not the name of the first column."""
+
+
+_UNIT = re.compile(r"[,(] ?[^\W\d]{1,4}\.?\)?$")
 
 
 def body_start(view: View) -> int | None:
@@ -35,42 +39,59 @@ def body_start(view: View) -> int | None:
 def _fuller_names(view: View, index: int) -> int | None:
     """A row of names soon below that fills more columns than all values above it."""
     most = 0
+    first = not any(len(filled) > 1 for filled in view.filled[:index])
     for number in range(index, min(index + PREFACE, len(view.rows) - 1)):
         said = view.said(number)
         filled = len(view.filled[number])
         if view.is_body(number):
             most = max(most, filled)
-        elif filled > most and filled * 5 >= view.width * 3 and not said.values and said.names + said.periods > 1:
+        elif (
+            (filled > most or (first and filled == most and _are_known(view, number)))
+            and filled * 5 >= view.width * 3
+            and not said.values
+            and said.names + said.periods > 1
+        ):
             following = next((at for at in range(number + 1, len(view.rows)) if len(view.filled[at]) > 1), None)
-            if following is not None and view.is_body(following) and len(view.filled[following]) > most:
+            if following is not None and view.is_body(following) and len(view.filled[following]) >= most:
                 return number
     return None
 
 
-def _name_columns(view: View, index: int) -> bool:
-    """Whether the figures of a row name the columns, as spans and sizes do: rising, under a blank corner or in steps.
+def _are_known(view: View, index: int) -> bool:
+    names = sum(is_name(view.rows[index].cells[column]) for column in view.filled[index])
+    return names * 4 >= len(view.filled[index]) * 3
 
-    `      | 1.0 | 1.5 | 2.0` above `Beam A | 500 | 400 | 300`.
+
+def _name_columns(view: View, index: int) -> bool:
+    """Whether the figures of a row name the columns, as spans and sizes do: ranges, or rising under a blank corner or
+    behind a name in even steps.
+
+    `Span, m | 1.0 | 1.5 | 2.0 | 2.5` above `Beam A | 500 | 430 | 300 | 220`.
     """
     row, filled = view.rows[index], view.filled[index]
-    figures = [_number(row.cells[column]) for column in filled if column > 0]
-    if len(figures) < 3 or None in figures:
-        return False
-    steps = [round(after - before, 6) for before, after in pairwise(figure for figure in figures if figure is not None)]
-    if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
-        return False
     below = [number for number in range(index + 1, min(index + 10, len(view.rows))) if len(view.filled[number]) > 1]
+    texts = [row.cells[column] for column in filled if column > 0]
+    if not below or len(texts) < 2:
+        return False
+    if all(map(is_range, texts)):
+        return not any(is_range(view.rows[number].cells[column]) for number in below for column in view.filled[number])
+    steps = _steps(view, index)
+    if len(steps) < 2 or not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        return False
     if filled[0] > 0:
-        return bool(below) and all(view.filled[number][0] == 0 for number in below)
-    even = len(figures) > 3 and len(set(steps)) == 1
-    rising = [number for number in below if _rises_evenly(view, number)]
-    return even and len(below) > 1 and not rising and is_name(row.cells[0]) and kind(row.cells[0]) == "text"
+        return all(view.filled[number][0] == 0 for number in below)
+    corner = row.cells[0]
+    if len(steps) < 3 or len(set(steps)) > 1 or kind(corner) != "text" or len(below) < 2:
+        return False
+    return (is_name(corner) or bool(_UNIT.search(corner))) and not any(_steps(view, at) == steps for at in below)
 
 
-def _rises_evenly(view: View, index: int) -> bool:
+def _steps(view: View, index: int) -> list[float]:
+    """The differences of the figures in a row behind its first column; none where one is no plain number."""
     figures = [_number(view.rows[index].cells[column]) for column in view.filled[index] if column > 0]
-    steps = {round(after - before, 6) for before, after in pairwise(each for each in figures if each is not None)}
-    return len(steps) == 1 and 0 not in steps
+    if None in figures:
+        return []
+    return [round(after - before, 6) for before, after in pairwise(each for each in figures if each is not None)]
 
 
 def _number(text: str) -> float | None:
@@ -247,9 +268,8 @@ def _is_instead(view: View, index: int, start: int, end: int) -> bool:
     below = {column for number in range(start, end) for column in view.filled[number]}
     if view.said(index).values or not below <= set(view.filled[index]) or view.rows[start].gap or 0 not in below:
         return False
-    named = [sum(is_name(view.rows[at].cells[column]) for column in below) * 2 >= len(below)
-             for at in (index, start)]  # fmt: skip
-    return named[0] or not named[1]
+    upper, lower = (sum(is_name(view.rows[at].cells[column]) for column in below) for at in (index, start))
+    return upper >= lower
 
 
 def _goes_on(view: View, index: int, end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragpress.readers.headers.texts import usual_width
@@ -104,6 +105,7 @@ def _begins_with_letter(text: str) -> bool:
     return next((character.isalpha() for character in text if character.isalnum()), False)
 
 
+@lru_cache(1 << 15)
 def _mark(text: str) -> str:
     if is_period(text):
         return "p"
