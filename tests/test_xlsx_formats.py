@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 
 import pytest
 
+from ragpress.config import Config
+from ragpress.readers import read_document
 from ragpress.readers.ooxml.formatted_values import general, show_number, show_text
-from xlsx_maker import Styled, make_xlsx, read, rows, texts
+from xlsx_maker import Styled, Value, make_xlsx, read, rows, texts
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,7 @@ def test_a_number_without_a_format_keeps_its_digits_and_no_noise(value: str, sho
         ("-5", "#,##0_);(#,##0)", "(5)"),
         ("0", '0;-0;"нет"', "нет"),
         ("1234.5", '#,##0.00\\ "₽"', "1,234.50 ₽"),
-        ("1234.5", "_-* #,##0.00\\ [$руб.-419]_-", " 1,234.50 руб. "),
+        ("1234.5", "_-* #,##0.00\\ [$руб.-419]_-", " 1 234,50 руб. "),
         ("1234567", '0.0,,"M"', "1.2M"),
         ("12345", "0.00E+00", "1.23E+04"),
         ("12345", "##0.0E+0", "12.3E+3"),
@@ -117,7 +120,7 @@ def test_a_text_is_shown_by_the_text_section() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"), [(14, "23.09.2023"), (22, "23.09.2023 12:00"), (3, "45,193"), (200, "45192.5")]
+    ("number", "shown"), [(14, "23.09.2023"), (22, "23.09.2023 12:00"), (3, "45 193"), (200, "45192.5")]
 )
 def test_formats_named_by_number_alone_are_known(number: int, shown: str) -> None:
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -132,3 +135,54 @@ def test_absurd_formats_and_numbers_end_soon() -> None:
     assert show_number(Decimal(1), "[") == "["
     book = make_xlsx({"А": '<row r="1"><c r="A1"><v>1E+999999999</v></c><c r="B1"><v>NaN</v></c></row>'})
     assert texts(read(book)) == ["1E+999999999\nNaN"]
+
+
+PRICE = rows([["Товар", "Цена"], ["Болт", Styled(5400, 1)], ["Насос", Styled(5400.5, 2)], ["Доля", Styled(0.075, 3)]])
+ENGLISH = rows([["Item", "Price"], ["Bolt", Styled(5400, 1)], ["Pump", Styled(5400.5, 2)], ["Share", Styled(0.075, 3)]])
+PRICES = ['#,##0\\ "₽"', "#,##0.00", "0.0%"]
+
+
+def last_lines(data: bytes, config: Config) -> list[str]:
+    return [unit.text.rpartition(": ")[2] for unit in read_document(data, "book.xlsx", config).units]
+
+
+@pytest.mark.parametrize(
+    ("page", "setting", "shown"),
+    [
+        (PRICE, "auto", ["5 400 ₽", "5 400,50", "7.5%"]),
+        (PRICE, "ru", ["5 400 ₽", "5 400,50", "7,5%"]),
+        (PRICE, "en", ["5,400 ₽", "5,400.50", "7.5%"]),
+        (PRICE, "fa", ["5,400 ₽", "5,400.50", "7.5%"]),
+        (ENGLISH, "auto", ["5,400 ₽", "5,400.50", "7.5%"]),
+        (ENGLISH, "ru", ["5 400 ₽", "5 400,50", "7,5%"]),
+    ],
+)
+def test_numbers_are_shown_as_readers_of_the_language_write_them(
+    page: str, setting: Literal["auto", "en", "ru", "fa"], shown: list[str]
+) -> None:
+    data = make_xlsx({"1": page}, formats=PRICES)
+    assert last_lines(data, Config(number_locale=setting)) == shown
+
+
+def test_a_few_words_of_the_language_decide_among_many_latin_names() -> None:
+    names: list[list[Value | Styled]] = [[f"LaserJet Pro M{number}", Styled(5400, 1)] for number in range(100)]
+    shared = "<si><t>Наименование товара, марка и цена с налогом; доставка по городу в день заказа</t></si>"
+    page = rows([["Model", "Price"], *names])
+    assert last_lines(make_xlsx({"1": page}, strings=shared * 20, formats=PRICES), Config())[0] == "5 400 ₽"
+    assert last_lines(make_xlsx({"1": page}, formats=PRICES), Config())[0] == "5,400 ₽"
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("[$-419]0.0", "5400,5"),
+        ("[$-409]#,##0.00", "5,400.50"),
+        ("[$€-407]#,##0.00", "€5.400,50"),
+        ("[$€-2]#,##0.00", "€5 400,50"),
+        ("[$-ru-RU]#,##0.00", "5 400,50"),
+        ("0.00E+00", "5.40E+03"),
+    ],
+)
+def test_a_language_in_a_format_decides_how_its_numbers_are_shown(code: str, shown: str) -> None:
+    page = rows([["Товар", "Цена"], ["Болт", Styled(5400.5, 1)]])
+    assert last_lines(make_xlsx({"1": page}, formats=[code]), Config()) == [shown]

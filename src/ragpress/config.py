@@ -42,6 +42,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     extra_h1: Literal["index", "drop"] = "index"
     excluded_section_headings: tuple[str, ...] = ()
     detect_qa: bool = True
+    number_locale: Literal["auto", "en", "ru", "fa"] = "auto"  # how numbers of Excel cells are shown
 
     captions: Literal["off", "openai", "tesseract"] = "off"
     captions_url: str = ""

@@ -33,7 +33,7 @@ CUTTING_SETTINGS = (
 )
 """Settings that decide where text is cut; index.json quotes them."""
 
-_CHUNKING_SETTINGS = (*CUTTING_SETTINGS, "captions", "convert_doc", "min_coverage")
+_CHUNKING_SETTINGS = (*CUTTING_SETTINGS, "number_locale", "captions", "convert_doc", "min_coverage")
 
 
 class Repository(msgspec.Struct, frozen=True):

@@ -59,7 +59,10 @@ _TOKEN = re.compile(
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[0-9.]+(?:E[+-]?\d+)?)", re.IGNORECASE)
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _LOCALE = re.compile(r"\$(?P<currency>[^-]*)(?:-(?P<locale>.*))?", re.DOTALL)
-_LANGUAGES = {"ru": RUSSIAN_LANGUAGE, "fa": 0x29, "ar": 0x01, "uk": 0x22, "be": 0x23}
+_LANGUAGES = {
+    "ru": RUSSIAN_LANGUAGE, "fa": 0x29, "ar": 0x01, "uk": 0x22, "be": 0x23, "kk": 0x3F, "en": 0x09, "fr": 0x0C,
+    "pl": 0x15, "cs": 0x05, "de": 0x07, "es": 0x0A, "it": 0x10, "nl": 0x13, "pt": 0x16, "tr": 0x1F,
+}  # fmt: skip
 
 
 @lru_cache(maxsize=4096)

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from ragpress.readers.ooxml.calendars import GREGORIAN, LAST_SERIAL, Day, day_of, names
 from ragpress.readers.ooxml.format_codes import Section, Token, parse_format
+
+
+class NumberLocale(NamedTuple):
+    """What stands between groups of three digits and before decimals.
+
+    Where `everywhere` is false, only a number in groups has them: it would be misread else, `5,400` for 5.4. One
+    without groups has a point.
+    """
+
+    group: str
+    decimal: str
+    everywhere: bool = True
+
+
+ENGLISH = NumberLocale(",", ".")
+_SPACE_AND_COMMA, _POINT_AND_COMMA = NumberLocale(" ", ","), NumberLocale(".", ",")
+LOCALES = {"en": ENGLISH, "ru": _SPACE_AND_COMMA, "fa": ENGLISH}
+"""By language. A Persian Excel groups as an English one does; its digits are those that the format asks for."""
+_LOCALES = {
+    **dict.fromkeys((0x09, 0x29), ENGLISH),  # English, Persian
+    **dict.fromkeys((0x19, 0x22, 0x23, 0x3F, 0x0C, 0x15, 0x05), _SPACE_AND_COMMA),  # ru uk be kk fr pl cs
+    **dict.fromkeys((0x07, 0x0A, 0x10, 0x13, 0x16, 0x1F), _POINT_AND_COMMA),  # de es it nl pt tr
+}
+"""By the language that a format names (the low 10 bits of a Windows LCID). 1 and 2 are none: `[$€-2]` is any euro."""
 
 _DIGITS = {0x02: "٠١٢٣٤٥٦٧٨٩", 0x03: "۰۱۲۳۴۵۶۷۸۹"}
 _CONTEXT = Context(prec=400, rounding=ROUND_HALF_UP)
@@ -14,22 +39,23 @@ _SYSTEM = {"date": "dd.mm.yyyy", "time": "h:mm:ss"}
 _DAY = 86_400
 
 
-def show_number(value: Decimal, code: str, date1904: bool = False) -> str:
-    """A number as the format `code` shows it, with the code's own separators (`,` and `.`), as in an English Excel."""
+def show_number(value: Decimal, code: str, date1904: bool = False, locale: NumberLocale = ENGLISH) -> str:
+    """A number as the format `code` shows it to a reader of `locale`, unless the format names a language itself."""
     if code == "General":
-        return general(value)
+        return general(value, locale)
     sections = parse_format(code)
     section, negative = _choose(sections, value)
     if section is None:
-        return general(value)
+        return general(value, locale)
+    locale = _LOCALES.get(section.language, locale)
     if section.system:
         section = parse_format(_SYSTEM[section.system])[0]
     if section.is_date:
         text = _date(section, value, date1904)
         if text is None:
-            return general(value)
+            return general(value, locale)
     else:
-        text = _number(section, abs(value))
+        text = _number(section, abs(value), locale)
         if negative and any(digit in text for digit in "123456789"):
             text = "-" + text.lstrip()
     numerals = _DIGITS.get(section.numerals)
@@ -48,13 +74,18 @@ def show_text(text: str, code: str) -> str:
     return "".join(text if token.kind == "text" else token.text for token in section.tokens)
 
 
-def general(value: Decimal) -> str:
+def general(value: Decimal, locale: NumberLocale = ENGLISH) -> str:
     """A number without a format: 15 significant digits as Excel keeps, without exponent or float noise.
 
     A whole number keeps all digits that the file has. Only what would need more than 30 digits gets an exponent.
     """
     if value == value.to_integral_value() and abs(value.adjusted()) < 30:
         return f"{value:f}".split(".")[0] if value else "0"
+    shown = _unformatted(value)
+    return shown.replace(".", locale.decimal) if locale.everywhere else shown
+
+
+def _unformatted(value: Decimal) -> str:
     rounded = _significant(value)
     if not rounded:
         return "0"
@@ -109,25 +140,25 @@ def _holds(value: Decimal, operator: str, bound: Decimal) -> bool:
     ]
 
 
-def _number(section: Section, value: Decimal) -> str:
+def _number(section: Section, value: Decimal, locale: NumberLocale) -> str:
     tokens = section.tokens
     kinds = {token.kind for token in tokens}
     if "general" in kinds or ("text" in kinds and "digit" not in kinds):
-        return "".join(general(value) if token.kind in ("general", "text") else token.text for token in tokens)
+        return "".join(general(value, locale) if token.kind in ("general", "text") else token.text for token in tokens)
     if "digit" not in kinds:
         return "".join(token.text for token in tokens)
     if value != value.to_integral_value():
         value = _significant(value)
     value = value.scaleb(2 * sum(token.kind == "percent" for token in tokens), _CONTEXT)
     if "exponent" in kinds:
-        return _scientific(tokens, value)
+        return _scientific(tokens, value, locale)
     slash = next((i for i, token in enumerate(tokens) if token.kind == "slash"), None)
     if slash is not None and any(token.kind == "digit" for token in tokens[:slash]):
         return _fraction(tokens, slash, value)
-    return _fixed(tokens, value)
+    return _fixed(tokens, value, locale)
 
 
-def _fixed(tokens: tuple[Token, ...], value: Decimal) -> str:
+def _fixed(tokens: tuple[Token, ...], value: Decimal, locale: NumberLocale) -> str:
     """Digits filled into placeholders: from the point to the left, the first placeholder takes what is left over."""
     point = next((i for i, token in enumerate(tokens) if token.kind == "point"), len(tokens))
     digits = [i for i, token in enumerate(tokens) if token.kind == "digit"]
@@ -143,7 +174,9 @@ def _fixed(tokens: tuple[Token, ...], value: Decimal) -> str:
     rounded = value.quantize(Decimal(1).scaleb(-len(part_places)), context=_CONTEXT)
     whole, _, part = f"{rounded:f}".partition(".")
     whole = whole.lstrip("0")
-    filled = _fill_whole(tokens, whole_places, whole, grouped)
+    if not (grouped or locale.everywhere):
+        locale = ENGLISH
+    filled = _fill_whole(tokens, whole_places, whole, locale.group if grouped else "")
     kept = len(part.rstrip("0"))
     for order, place in enumerate(part_places):
         mark = tokens[place].text
@@ -155,13 +188,13 @@ def _fixed(tokens: tuple[Token, ...], value: Decimal) -> str:
         elif token.kind == "point" and i == point:
             if not whole_places:
                 out.append(whole)
-            out.append(".")
+            out.append(locale.decimal)
         elif token.kind != "comma":
             out.append(token.text)
     return "".join(out)
 
 
-def _fill_whole(tokens: tuple[Token, ...], places: list[int], whole: str, grouped: bool) -> dict[int, str]:
+def _fill_whole(tokens: tuple[Token, ...], places: list[int], whole: str, group: str) -> dict[int, str]:
     filled: dict[int, str] = {}
     left = whole
     position = 0  # digits written so far, from the right
@@ -172,15 +205,15 @@ def _fill_whole(tokens: tuple[Token, ...], places: list[int], whole: str, groupe
             take = {"0": "0", "?": " "}.get(tokens[place].text, "")
         text = ""
         for digit in reversed(take):
-            if grouped and position and position % 3 == 0 and digit != " ":
-                text = "," + text
+            if group and position and position % 3 == 0 and digit != " ":
+                text = group + text
             text = digit + text
             position += 1
         filled[place] = text
     return filled
 
 
-def _scientific(tokens: tuple[Token, ...], value: Decimal) -> str:
+def _scientific(tokens: tuple[Token, ...], value: Decimal, locale: NumberLocale) -> str:
     split = next(i for i, token in enumerate(tokens) if token.kind == "exponent")
     mantissa = tokens[:split]
     point = next((i for i, token in enumerate(mantissa) if token.kind == "point"), len(mantissa))
@@ -192,8 +225,8 @@ def _scientific(tokens: tuple[Token, ...], value: Decimal) -> str:
         exponent += step
         scaled = value.scaleb(-exponent, _CONTEXT)
     sign = "-" if exponent < 0 else "+" if tokens[split].text.endswith("+") else ""
-    power = _fixed(tokens[split + 1 :], Decimal(abs(exponent)))
-    return f"{_fixed(mantissa, scaled)}E{sign}{power}"
+    power = _fixed(tokens[split + 1 :], Decimal(abs(exponent)), ENGLISH)
+    return f"{_fixed(mantissa, scaled, locale)}E{sign}{power}"
 
 
 def _fraction(tokens: tuple[Token, ...], slash: int, value: Decimal) -> str:

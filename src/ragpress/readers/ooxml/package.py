@@ -97,6 +97,17 @@ class Package:
             self.warn(f"{part_name(name)} is damaged ({_reason(fault)}) and was not read; save the file anew")
             return None
 
+    def head(self, name: str, size: int) -> bytes:
+        """The first bytes of a part, empty where it is missing or damaged, without a message: a look beforehand."""
+        member = self._members.get(part_name(name).lower())
+        if member is None:
+            return b""
+        try:
+            with self._archive.open(member) as stream:
+                return stream.read(size)
+        except _ZIP_FAULTS:
+            return b""
+
     def xml(self, name: str) -> Element | None:
         """The root element of a part, or None where it is missing or no XML, the latter with a message.
 

@@ -16,6 +16,7 @@ from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.content import SheetContent, area
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
 from ragpress.readers.xlsx.grid import Seen, area_places, see
+from ragpress.readers.xlsx.language import number_locale
 from ragpress.readers.xlsx.regions import Proven
 from ragpress.readers.xlsx.rich_values import rich_texts
 from ragpress.readers.xlsx.sheet import Book, add_filter, read_sheet
@@ -33,17 +34,17 @@ _NAME = 40  # characters of a column's name or a leftover; a longer text says so
 
 
 def read_xlsx(data: bytes, source: str, config: Config) -> Document:
-    """The visible sheets in order, their tables row by row. `config` is not needed here.
+    """The visible sheets in order, their tables row by row. `config` says in which way numbers are shown.
 
     Raises SourceError: as `open_package` does, "bad-archive" for what is no workbook, "empty-source" for one in which
     a person sees no word.
     """
-    return _Reader(open_package(data, source, "Excel")).read()
+    return _Reader(open_package(data, source, "Excel"), config).read()
 
 
 def read_xlsx_tables(data: bytes, source: str) -> list[SheetTables]:
     """How the tables of the visible sheets are read. Raises SourceError as `read_xlsx` does."""
-    reader = _Reader(open_package(data, source, "Excel"))
+    reader = _Reader(open_package(data, source, "Excel"), Config())
     reader.read()
     return reader.sheets
 
@@ -58,8 +59,9 @@ class _Region(NamedTuple):
 class _Reader:
     """Gathers the units and messages of one workbook."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, config: Config) -> None:
         self.package = package
+        self.config = config
         self.source = package.source
         self.units: list[Unit] = []
         self.sheets: list[SheetTables] = []
@@ -70,11 +72,13 @@ class _Reader:
 
     def read(self) -> Document:
         workbook = read_workbook(self.package)
+        strings = shared_strings(self.package, workbook.strings)
         book = Book(
-            shared_strings(self.package, workbook.strings),
+            strings,
             read_styles(self.package, workbook.styles),
             workbook.date1904,
             rich_texts(self.package, workbook.part),
+            number_locale(self.config.number_locale, self.package, workbook, strings),
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
         empty: list[Unit] = []

@@ -12,7 +12,7 @@ from openpyxl.utils.cell import column_index_from_string
 from openpyxl.utils.datetime import WINDOWS_EPOCH
 
 from ragpress.errors import SourceError
-from ragpress.readers.ooxml.formatted_values import show_number, show_text
+from ragpress.readers.ooxml.formatted_values import ENGLISH, NumberLocale, show_number, show_text
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
 from ragpress.readers.xlsx.content import MAX_COLUMN, MAX_ROW, SheetContent, area
@@ -36,6 +36,7 @@ class Book(msgspec.Struct):
     styles: Styles
     date1904: bool
     rich_texts: dict[str, str] = {}
+    locale: NumberLocale = ENGLISH
     shown: dict[tuple[str, int], str] = {}
     characters: int = 0
 
@@ -210,7 +211,7 @@ def _number_text(value: str, style: int, book: Book) -> str:
         number = None
     if number is None or not number.is_finite() or abs(number.adjusted()) > _EXACT_EXPONENT:
         return value
-    return " ".join(show_number(number, book.styles.format(style), book.date1904).split())
+    return " ".join(show_number(number, book.styles.format(style), book.date1904, book.locale).split())
 
 
 def _iso_date(value: str, style: int, book: Book) -> str:
