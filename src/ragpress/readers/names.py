@@ -87,5 +87,10 @@ jan feb mar apr may jun jul aug sep sept oct nov dec
 TIMES = frozenset(_TIMES.replace("\u200c", "").split())
 """Days of the week and months, in full and shortened, without joiners."""
 
+UNITS = frozenset(
+    "درصد ریال تومان عدد نفر کیلو کیلوگرم گرم متر تن لیتر هزار میلیون میلیارد ساعت روز دلار دستگاه جلد هکتار".split()
+)
+"""Persian units of measure: in a script without small letters nothing else tells them from names."""
+
 NAMES = frozenset(" ".join((_RUSSIAN, _PERSIAN, _ENGLISH)).split())
 """In lower case, Persian letters. Evidence for a header where all cells are text: weaker than a difference in kind."""

@@ -197,7 +197,7 @@ def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: di
     odd = rows[index].gap and any(holds.get(column, "figure") != "text" for column in rows[named].filled() if column)
     if not odd and sum(is_name(text) or is_period(text) for text in cells) * 2 < len(cells):
         return False
-    found = find_header(rows[index : index + COMPARED])
+    found = _first_header(rows[index : index + COMPARED])
     if found is None or index + found.start > named:
         return False
     if not head:

@@ -147,7 +147,7 @@ def is_card(rows: Sequence[Row]) -> bool:
     if len(rows) > 2 * SEARCHED:
         return False
     columns = {column for row in rows for column in row.filled()}
-    if len(rows) < 2 or not columns or max(columns) > 3 or max(columns) == 0:
+    if len(rows) < 2 or columns not in ({0, 1}, {0, 1, 2, 3}):
         return False
     pairs = [(row.cells[at].strip(), row.cells[at + 1]) for row in rows for at in (0, 2)
              if at + 1 < len(row.cells) and row.cells[at] and row.cells[at + 1]]  # fmt: skip
@@ -160,6 +160,8 @@ def is_card(rows: Sequence[Row]) -> bool:
         return True
     first = rows[0].filled()
     if len(first) > 1 and all(is_name(rows[0].cells[column]) or is_period(rows[0].cells[column]) for column in first):
+        return False
+    if kind(pairs[0][1]) == "text" and all(kind(value) == "figure" for _, value in pairs[1:]):
         return False
     below = labels[len([column for column in first if column in (0, 2)]) :]
     values = [value for _, value in pairs]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ragpress.readers.headers.texts import reaches
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, is_range, kind
+from ragpress.readers.names import UNITS
 from ragpress.readers.rows import Row
 
 GAP = 8
@@ -127,10 +127,24 @@ def header_above(view: View, body: int) -> tuple[int, int]:
         return body, body
     start, end = _without_data(view, start, end)
     if start < end and labels and end + labels <= body and not _is_stub_named(view, start, end):
-        text = view.rows[end].cells[view.filled[end][0]]
-        if len(text) <= STUB and (is_name(text) or _gap_below(view, end) > view.rows[end].gap):
-            end += 1
+        end += _names_stub(view, end, body)
     return start, end
+
+
+def _names_stub(view: View, index: int, body: int) -> bool:
+    """Whether a lone text right below the names is that of the first column: `State` below `      | 2001 | 2002`.
+
+    It is where a blank row parts it from the data, or it is a usual name; where more such texts stand in the data, or
+    in capitals or with a colon, it names a group of rows.
+    """
+    text = view.rows[index].cells[view.filled[index][0]]
+    if len(text) > STUB or text.endswith(":") or (text.isupper() and not is_name(text)):
+        return False
+    if _gap_below(view, index) > view.rows[index].gap:
+        return True
+    more = any(_is_alone(view, number) and number + 1 < len(view.rows) and len(view.filled[number + 1]) > 1
+               for number in range(body, len(view.rows)))  # fmt: skip
+    return is_name(text) and not text.isupper() and not more
 
 
 def _gap_below(view: View, index: int) -> int:
@@ -182,7 +196,6 @@ def _is_upper(view: View, index: int, end: int) -> bool:
     if not filled or said.values * 3 > said.names + said.periods or not are_short(view.rows[index : index + 1]):
         return False
     below = {column for number in range(index + 1, end) for column in view.filled[number]}
-    reach = reaches(row, filled, below, max(below) + 1)
     merged = [column for column in filled if row.span(column) > 1]
     if len(filled) == 1:
         return _is_lone_upper(view, index, end, below)
@@ -197,8 +210,8 @@ def _is_upper(view: View, index: int, end: int) -> bool:
         return not _is_facts(view, index, end)
     if filled[0] == 0 and 0 not in below:
         return not _is_facts(view, index, end)
-    if filled[0] > 0 and any(width > 1 for width in reach.values()):
-        return True
+    if filled[0] > 0:
+        return True  # what has no name for the first column is neither title nor facts
     if _goes_on(view, index, end):
         return True
     spread = any(second - first > 1 for first, second in pairwise(filled))
@@ -285,7 +298,7 @@ def _goes_on(view: View, index: int, end: int) -> bool:
 
 
 def _continues(upper: str, lower: str) -> bool:
-    return upper.endswith(("-", ",", "(")) or lower[0].islower() or lower[0] in "(%$€₽,."
+    return upper.endswith(("-", ",", "(")) or lower[0].islower() or lower[0] in "(%$€₽,." or lower in UNITS
 
 
 def are_short(rows: Sequence[Row]) -> bool:

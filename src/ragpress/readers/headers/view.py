@@ -84,16 +84,19 @@ class View:
                 bracketed += text.startswith("(") and any(map(str.isdigit, text))
         if values and values == marked and years >= marked:
             return Said(0, names, periods + values)  # 20161 among years: a footnote's number behind one
-        if bracketed and bracketed == values and (names > values or (not names and self._are_units(index))):
+        if bracketed and bracketed == values and (names > values or self._are_units(index)):
             return Said(0, names + values, periods)
         return Said(values, names, periods)
 
     def _are_units(self, index: int) -> bool:
         """`(1,000) | (1,000)` above figures that stand in no brackets."""
         columns = [column for column in self.filled[index] if column in self.values]
+        cells = self.rows[index].cells
         below = [row.cells[column] for row in self.rows[index + 1 : index + 6] for column in columns
                  if column < len(row.cells) and row.cells[column]]  # fmt: skip
-        return sum(text.startswith("(") for text in below) * 2 < len(below)
+        return all(cells[column].startswith("(") for column in columns) and sum(
+            text.startswith("(") for text in below
+        ) * 2 < len(below)
 
     def is_body(self, index: int) -> bool:
         """Whether a row holds values where its columns do."""
