@@ -308,3 +308,14 @@ def test_signs_of_symbol_fonts_are_no_words_and_spoil_none() -> None:
 def test_words_divided_between_runs_are_whole() -> None:
     found = account(docx(p(f"<w:r>{t('Тера')}</w:r><w:r>{t('певт')}</w:r>")))
     assert (found.coverage, found.visible) == (1.0, 1)
+
+
+def test_marks_of_fields_that_a_text_box_parts_from_each_other_hide_nothing() -> None:
+    inside = account(docx(p(box(p(mark("begin") + r("в рамке"))) + mark("separate") + mark("end") + r("снаружи"))))
+    assert (inside.coverage, inside.visible) == (1.0, 3)
+
+
+def test_a_main_part_that_is_a_section_or_a_deletion_alone_is_no_fault_of_the_audit() -> None:
+    for root in ("sectPr", "trPr"):
+        odd = docx("", also={"word/document.xml": story(root, "<w:del/>")})
+        assert audit(odd, Document(source="a.docx"), (), CONFIG).visible == 0

@@ -191,6 +191,11 @@ def test_tables_and_boxes_that_nest_without_end_lose_no_text() -> None:
     assert texts(read_docx(docx(nested), "a.docx", Config())) == ["на дне"]
 
 
+def test_paragraphs_in_paragraphs_without_end_lose_no_text() -> None:
+    deep = 1500
+    assert texts(read("<w:p>" * deep + r("на дне") + "</w:p>" * deep)) == ["на дне"]
+
+
 def test_blocks_where_none_may_stand_are_kept() -> None:
     assert texts(read(p(r("снаружи") + p("внутри")))) == ["снаружи", "внутри"]
     assert texts(read(r("без абзаца") + p("абзац"))) == ["без абзаца", "абзац"]

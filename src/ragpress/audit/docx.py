@@ -216,9 +216,9 @@ def _step(mark: Element, package: _Package) -> None:
     kind = mark.get(W + "fldCharType") if mark in package.whole_fields else ""
     if kind == "begin":
         package.open_fields.append(False)
-    elif kind == "separate":
+    elif kind == "separate" and package.open_fields:
         package.open_fields[-1] = True
-    elif kind == "end":
+    elif kind == "end" and package.open_fields:
         package.open_fields.pop()
 
 
@@ -280,11 +280,11 @@ def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
     settings = _linked_tree(package, "settings")
     even = any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
     found: dict[str, tuple[str, bool]] = {}
-    for section in root.iter(W + "sectPr"):
-        title = section.find(W + "titlePg")
-        printed = {"first": title is not None and is_on(title), "even": even}
+    for section in root.iterdescendants(W + "sectPr"):
         if section.getparent().tag == W + "sectPrChange":
             continue
+        title = section.find(W + "titlePg")
+        printed = {"first": title is not None and is_on(title), "even": even}
         for link in section.iterchildren(W + "headerReference", W + "footerReference"):
             _, name = package.links.get(link.get(R + "id") or "", ("", ""))
             if name:

@@ -54,8 +54,9 @@ def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
         _choose(alternatives)
     for deleted in list(root.iter(W + "del", W + "moveFrom")):
         parent = deleted.getparent()
-        if parent is not None and parent.tag == W + "trPr":
-            deleted, parent = parent.getparent(), parent.getparent().getparent()
+        row = parent.getparent() if parent is not None and parent.tag == W + "trPr" else None
+        if row is not None:
+            deleted, parent = row, row.getparent()
         if parent is not None and parent.tag not in _MARKS:
             seen.leave_out("deleted", texts(deleted, *TEXTS, W + "delText"))
             parent.remove(deleted)

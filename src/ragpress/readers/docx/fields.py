@@ -47,7 +47,7 @@ class Fields:
     @property
     def address(self) -> str:
         """Where the link leads whose result is being read, empty outside of links."""
-        return next((field_.address for field_ in reversed(self._open) if field_.address), "")
+        return self._open[-1].address if self._open else ""
 
     def code(self, text: str) -> None:
         if self._open:
@@ -55,7 +55,9 @@ class Fields:
 
     def text(self) -> None:
         """Notes that visible text was met."""
-        for field_ in self._open:
+        for field_ in reversed(self._open):
+            if field_.shown:  # and so are those around it
+                break
             field_.shown = True
 
     def mark(self, character: Element) -> str:
@@ -63,7 +65,8 @@ class Fields:
         kind = character.get(W + "fldCharType")
         if kind == "begin":
             if character in self._ended:
-                self._open.append(_Field(self._ended[character], _form(character.find(W + "ffData"))))
+                form = _form(character.find(W + "ffData"))
+                self._open.append(_Field(self._ended[character], form, address=self.address))
                 self._hiding += 1
         elif kind == "separate" and self._open:
             self._separate(self._open[-1])
@@ -88,7 +91,7 @@ class Fields:
         instruction = "".join(field_.code)
         if field_.in_code and not self.hides(instruction):
             field_.in_code = False
-            field_.address = field_address(instruction)
+            field_.address = field_address(instruction) or field_.address
             self._hiding -= 1
 
     def _end(self, field_: _Field) -> str:

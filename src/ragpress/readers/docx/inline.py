@@ -17,7 +17,7 @@ from itertools import chain
 import msgspec
 
 from ragpress.readers.docx.blocks import Block
-from ragpress.readers.docx.context import Context
+from ragpress.readers.docx.context import DEEPEST, Context, flat_text
 from ragpress.readers.docx.links import field_address, linked
 from ragpress.readers.docx.math import formula_text
 from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switched_on
@@ -162,7 +162,9 @@ def read_inline(element: Element, context: Context, line: Line, readers: Readers
             line.add(f" {formula_text(child)} ")
         elif tag == W + "ruby":
             stack.append((_ruby(child), look))
-        elif tag in _BLOCKS:  # where none may stand: kept, after the paragraph
+        elif tag in _BLOCKS and context.depth >= DEEPEST:
+            line.add(f" {flat_text(child)} ")
+        elif tag in _BLOCKS:  # where none is allowed: kept, after the paragraph
             with context.inside(child):
                 line.boxes += readers.blocks([child], context)
         elif len(child):
