@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from xlsx_maker import MAIN, Sheet, cell, make_xlsx, read, rows, said, texts
+from xml.sax.saxutils import escape
+
+import pytest
+
+from xlsx_maker import MAIN, OFFICE, Sheet, cell, make_xlsx, read, rows, said, texts
 
 
 def line(*cells: str) -> str:
@@ -128,3 +132,55 @@ def test_a_part_in_utf_16_is_read() -> None:
     )
     book = make_xlsx({"А": ""}, parts={"xl/worksheets/sheet1.xml": text.encode("utf-16")})
     assert texts(read(book)) == ["видно"]
+
+
+def linked(ref: str, target: str, text: str) -> bytes:
+    page = Sheet(
+        rows([["Товар", "Цена"], [text, 100]]),
+        after=f'<hyperlinks xmlns:r="{OFFICE}"><hyperlink ref="{ref}" r:id="rId1"/></hyperlinks>',
+        links=[("rId1", "hyperlink", escape(target) + '" TargetMode="External')],
+    )
+    return make_xlsx({"Прайс": page})
+
+
+@pytest.mark.parametrize(
+    ("ref", "target", "text", "shown"),
+    [
+        ("A2", "https://example.org/bolt?a=1&b=2", "Болт", "[Болт](https://example.org/bolt?a=1&b=2)"),
+        ("A2:B2", "https://example.org/", "Болт", "[Болт](https://example.org/)"),
+        ("A2", "https://example.org/bolt_(m6)", "Болт", "[Болт](<https://example.org/bolt_(m6)>)"),
+        ("A2", "https://www.example.org/", "example.org", "example.org"),
+        ("A2", "mailto:shop@example.org?subject=x", "shop@example.org", "shop@example.org"),
+        ("A2", "mailto:shop@example.org", "написать", "[написать](mailto:shop@example.org)"),
+        ("A2", "tel:+70000000001", "+7 (000) 000-00-01", "+7 (000) 000-00-01"),
+        ("A2", "file:///C:/прайс.xlsx", "Болт", "Болт"),
+        ("A2", "javascript:alert(1)", "Болт", "Болт"),
+    ],
+)
+def test_a_link_keeps_its_address_where_that_says_more_than_its_text(
+    ref: str, target: str, text: str, shown: str
+) -> None:
+    said = texts(read(linked(ref, target, text)))[0]
+    assert said.split("\n")[0] == f"Товар: {shown}"
+
+
+def test_a_link_to_a_place_in_the_file_is_its_text() -> None:
+    page = Sheet(
+        rows([["Товар", "Цена"], ["Болт", 100]]),
+        after='<hyperlinks><hyperlink ref="A2" location="Прайс!B2"/></hyperlinks>',
+    )
+    assert texts(read(make_xlsx({"Прайс": page}))) == ["Товар: Болт\nЦена: 100"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        ('HYPERLINK("https://example.org/bolt","Болт")', "[Болт](https://example.org/bolt)"),
+        ('HYPERLINK("https://example.org/"&amp;A1,"Болт")', "Болт"),
+        ('"Болт"', "Болт"),
+    ],
+)
+def test_a_formula_that_links_keeps_the_address_that_it_spells_out(formula: str, shown: str) -> None:
+    line = f'<c r="A2" t="str"><f>{formula}</f><v>Болт</v></c>{cell(100, "B2")}'
+    page = f'{rows([["Товар", "Цена"]])}<row r="2">{line}</row>'
+    assert texts(read(make_xlsx({"Прайс": page}))) == [f"Товар: {shown}\nЦена: 100"]

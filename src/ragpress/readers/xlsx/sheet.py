@@ -16,6 +16,7 @@ from ragpress.readers.ooxml.formatted_values import ENGLISH, NumberLocale, show_
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
 from ragpress.readers.xlsx.content import MAX_COLUMN, MAX_ROW, SheetContent, area
+from ragpress.readers.xlsx.links import add_links, formula_address, linked, sheet_link
 from ragpress.readers.xlsx.stream import stream
 from ragpress.readers.xlsx.strings import clean, rich_text
 from ragpress.readers.xlsx.styles import Styles
@@ -50,14 +51,13 @@ def read_sheet(package: Package, sheet: SheetEntry, book: Book) -> SheetContent:
     """All cells with a text. Rows and columns are counted on where their numbers are missing."""
     content = SheetContent(print_titles=sheet.print_titles)
     row = 0
-    for element in stream(package, sheet.part, "pane", "row", "col", "mergeCell", "autoFilter", "headerFooter"):
+    links = []
+    for element in stream(package, sheet.part, *_READ):
         kind = local(element)
         if kind == "row":
             row = _number(element.get("r"), MAX_ROW) or row + 1
             _read_row(element, row, content, book)
-            if book.characters > MAX_TEXT:
-                found = f"its cells hold over {MAX_TEXT // 1_000_000} million characters; split the file"
-                raise SourceError("too-large", found, package.source)
+            _check_size(book, package)
         elif kind == "col":
             if is_on(element.get("hidden")):
                 first, last = _number(element.get("min"), MAX_COLUMN), _number(element.get("max"), MAX_COLUMN)
@@ -68,6 +68,9 @@ def read_sheet(package: Package, sheet: SheetEntry, book: Book) -> SheetContent:
                 content.merged.append(merged)
         elif kind == "autoFilter":
             add_filter(element, content)
+        elif kind == "hyperlink":
+            if link := sheet_link(element, package, sheet.part):
+                links.append(link)
         elif kind == "pane":
             if (element.get("state") or "").startswith("frozen"):
                 content.frozen = _frozen_row(element)
@@ -75,7 +78,18 @@ def read_sheet(package: Package, sheet: SheetEntry, book: Book) -> SheetContent:
             content.print_texts.extend(part.text for part in element if part.text)
     if list(content.cells) != sorted(content.cells):
         content.cells = dict(sorted(content.cells.items()))
+    book.characters += add_links(content, links)
+    _check_size(book, package)
     return content
+
+
+_READ = ("pane", "row", "col", "mergeCell", "autoFilter", "hyperlink", "headerFooter")
+
+
+def _check_size(book: Book, package: Package) -> None:
+    if book.characters > MAX_TEXT:
+        found = f"its cells hold over {MAX_TEXT // 1_000_000} million characters; split the file"
+        raise SourceError("too-large", found, package.source)
 
 
 def add_filter(element: Element, content: SheetContent) -> None:
@@ -159,6 +173,12 @@ def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book
             return ""
         content.formulas.append(row)
         return clean(f"={formula.text}") if formula.text else ""
+    text = _value_text(cell, kind, value, style, content, book)
+    address = formula_address(formula.text) if formula is not None and formula.text and text else ""
+    return linked(text, address) if address else text
+
+
+def _value_text(cell: Element, kind: str, value: str, style: int, content: SheetContent, book: Book) -> str:
     if kind == "s":
         return _shared(value.strip(), style, content, book)
     if kind in ("str", "inlineStr"):
