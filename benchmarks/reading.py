@@ -1,4 +1,4 @@
-"""Long files: a Word table of 1,500 × 8 cells and a sheet of 20,000 rows, read, cut and audited in a worker."""
+"""Long files: a Word table, a sheet of 20,000 rows and one of 100,000 lines, read, cut and audited in a worker."""
 
 from __future__ import annotations
 
@@ -45,6 +45,18 @@ def sheet(path: Path) -> Path:
     return path
 
 
+def lines(path: Path) -> Path:
+    """A workbook with one sheet of 100,000 lines, all in one column."""
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=True)
+    page = book.create_sheet("Перечень")
+    for row in range(100_000):
+        page.append([f"Пункт {row} перечня работ по объекту"])
+    book.save(path)
+    return path
+
+
 def run(folder: Path) -> Iterator[tuple[str, float, str]]:
     """(what, seconds, details)."""
     config = Config(offline_model="multilingual-e5-small")
@@ -52,6 +64,7 @@ def run(folder: Path) -> Iterator[tuple[str, float, str]]:
     for what, path, limit in (
         ("Word table of 1,500 × 8 cells, s", word_table(folder / "table.docx"), 2),
         ("sheet of 20,000 rows, s", sheet(folder / "sheet.xlsx"), 10),
+        ("sheet of 100,000 lines in one column, s", lines(folder / "lines.xlsx"), 10),
     ):
         begin = time.perf_counter()
         (outcome,) = compile_sources([Job(path.name, str(path), config, tokenizer, ("search_document: ",))])
