@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ragpress.readers.headers.above_values import are_short, body_start, header_above
-from ragpress.readers.headers.above_words import is_named, is_set_off, possible_depth
+from ragpress.readers.headers.above_words import is_named, is_set_off, possible_depth, stands_out
 from ragpress.readers.headers.texts import header_texts, join_header, usual_width
 from ragpress.readers.headers.view import PREFACE, SAMPLE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
@@ -118,6 +118,8 @@ def names_over_words(view: View) -> HeaderRows | None:
     `Кличка | Порода` above `Бим | такса`; never `Париж | Франция` above `Рим | Италия`.
     """
     above = 0
+    if view.width < 2 and not stands_out(view.rows[0]):
+        return None  # lines
     for start in range(min(SEARCHED, len(view.rows) - 1)):
         depth = possible_depth(view, start)
         head = view.rows[start : start + depth]

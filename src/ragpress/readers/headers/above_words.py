@@ -66,7 +66,7 @@ def is_set_off(head: Sequence[Row], data: Sequence[Row]) -> bool:
     below = [row for row in data[:SAMPLE] if row.cells != head[-1].cells]  # not the header printed again
     header = join_header(head)
     score = 0.0
-    if all(_stands_out(row) for row in head) and sum(map(_stands_out, below)) * 4 <= len(below):
+    if all(stands_out(row) for row in head) and sum(map(stands_out, below)) * 4 <= len(below):
         score += 2
     for column, name in enumerate(header):
         values = [row.cells[column] for row in below if column < len(row.cells) and row.cells[column]]
@@ -75,7 +75,7 @@ def is_set_off(head: Sequence[Row], data: Sequence[Row]) -> bool:
     return score >= 0.5
 
 
-def _stands_out(row: Row) -> bool:
+def stands_out(row: Row) -> bool:
     return row.strong or row.evidence.pinned or row.evidence.filtered
 
 

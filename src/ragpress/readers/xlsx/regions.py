@@ -11,6 +11,7 @@ import msgspec
 from ragpress.readers.headers import find_header, join_header
 from ragpress.readers.kinds import is_period, kind
 from ragpress.readers.rows import Row
+from ragpress.readers.tables import is_title
 from ragpress.readers.xlsx.grid import SeenRow
 
 MAX_GRID = 1 << 24
@@ -143,10 +144,10 @@ def _side_by_side(block: Sequence[SeenRow], taken: set[int]) -> list[Region]:
         for number, texts in placed.items():
             parts[number].append(msgspec.structs.replace(row, texts=texts))
     regions: list[Region] = []
-    for part in parts:
+    for part, span in zip(parts, spans, strict=True):
         if part:
             columns = {x for row in part for x in row.texts}
-            regions.append(_region(part, min(columns), max(columns)))
+            regions.append(_region(part, min((*columns, span[0])), max((*columns, span[1]))))
     _head_alike(regions)
     return regions
 
@@ -201,13 +202,15 @@ def _apart(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int
     heads = [find_header(side) for side in sides]
     if heads[0] is None or heads[1] is None:
         return False
+    starts = [side[head.start].place for side, head in zip(sides, heads, strict=True) if head is not None]
     names = [
         join_header(side[head.start : head.start + head.depth])
         for side, head in zip(sides, heads, strict=True)
         if head is not None
     ]
     ends = [(side[0].place, side[-1].place) for side in sides]
-    return ends[0] != ends[1] or names[0] == names[1]
+    titled = all(is_title(side[0]) for side in sides)
+    return ends[0] != ends[1] or names[0] == names[1] or starts[0] != starts[1] or titled
 
 
 def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
