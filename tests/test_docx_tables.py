@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+
+import pytest
 
 from docx_maker import docx, gone, ins, p, r, read, style, styled, tbl, tc, texts, tr
 from ragpress.config import Config
@@ -200,3 +203,39 @@ def test_what_the_schema_forbids_is_read_as_if_it_were_not_said() -> None:
     section = '<w:sectPr><w:titlePg w:val="x"/><w:headerReference w:type="x"/></w:sectPr>'
     document = read(table + odd_paragraph + section, styles=styles, numbering=numbers)
     assert texts(document) == ["Врач: Терапевт\nКабинет: 12", "Приём"]
+
+
+def bold(text: str) -> str:
+    return tc(p(r(text, "<w:b/>")))
+
+
+def shaded(text: str) -> str:
+    return tc(text, '<w:shd w:val="clear" w:fill="D9D9D9"/>')
+
+
+@pytest.mark.parametrize("name", [bold, shaded])
+def test_names_that_stand_out_beside_values_that_do_not_make_a_card(name: Callable[[str], str]) -> None:
+    title = tr(tc("Курс", '<w:gridSpan w:val="2"/>'))
+    card = tbl(title, tr(name("Название"), "Бухгалтерия"), tr(name("Часов"), "72"), tr(name("Цена"), "15 000 руб."))
+    document = read(card)
+    assert rows(document) == ["Название: Бухгалтерия", "Часов: 72", "Цена: 15 000 руб."]
+    assert {unit.headings for unit in document.units} == {("Курс",)}
+
+
+def test_a_card_may_have_two_pairs_a_row_and_names_of_groups() -> None:
+    first = tr(bold("ФИО"), tc("Иванова А. А.", '<w:gridSpan w:val="3"/>'))
+    second = tr(bold("Приём"), "пн", bold("Кабинет"), "12")
+    card = tbl(
+        first, tr(tc("Связь", '<w:gridSpan w:val="4"/>')), second, tr(bold("Телефон"), "", bold("Почта"), "a@b.c")
+    )
+    document = read(card)
+    assert rows(document) == ["ФИО: Иванова А. А.", "Приём: пн\nКабинет: 12", "Телефон\nПочта: a@b.c"]
+    assert [unit.headings for unit in document.units] == [(), ("Связь",), ("Связь",)]
+
+
+def test_a_long_value_of_a_card_keeps_its_name_and_a_bold_first_column_under_a_header_is_data() -> None:
+    long = "слово " * 300
+    card = tbl(tr(bold("Описание"), long), tr(bold("Цена"), "500"))
+    assert rows(read(card)) == [f"Описание: {long.strip()}", "Цена: 500"]
+    table = tbl(tr(bold("Город"), bold("Цена")), tr(bold("Тверь"), "500"), tr(bold("Псков"), "400"))
+    assert rows(read(table)) == ["Город: Тверь\nЦена: 500", "Город: Псков\nЦена: 400"]

@@ -88,7 +88,7 @@ TIMES = frozenset(_TIMES.replace("\u200c", "").split())
 """Days of the week and months, in full and shortened, without joiners."""
 
 UNITS = frozenset(
-    "درصد ریال تومان عدد نفر کیلو کیلوگرم گرم متر تن لیتر هزار میلیون میلیارد ساعت روز دلار دستگاه جلد هکتار".split()
+    ["درصد", "ریال", "تومان", "عدد", "نفر", "کیلو", "کیلوگرم", "گرم", "متر", "تن", "لیتر", "هزار", "میلیون", "میلیارد", "ساعت", "روز", "دلار", "دستگاه", "جلد", "هکتار"]
 )
 """Persian units of measure: in a script without small letters nothing else tells them from names."""
 

@@ -36,12 +36,16 @@ class Paragraph(msgspec.Struct):
 
 
 class Cell(msgspec.Struct):
-    """A cell: its content and the grid columns that it covers. `continues`: it is merged into the one above."""
+    """A cell: its content and the grid columns that it covers. `continues`: it is merged into the one above.
+
+    `shaded` tells that it has a ground colour of its own.
+    """
 
     blocks: list[Block]
     column: int
     span: int = 1
     continues: bool = False
+    shaded: bool = False
 
 
 class TableRow(msgspec.Struct):

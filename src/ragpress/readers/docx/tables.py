@@ -24,6 +24,7 @@ _WIDEST = 256  # Word allows 63 columns
 _NO_COLOUR = frozenset({"auto", "ffffff", "none"})
 _FIRST_ROW = 0x20  # the bit of w:tblLook
 _FEW_ROWS = 3
+_CARD = 4  # columns of a card: two pairs
 _MANY_ROWS = 6
 
 
@@ -41,7 +42,7 @@ def read_table(
         for cell in _inside(row, W + "tc"):
             column = _read_cell(cell, found, column, context, blocks)
         if found.cells:
-            found.strong = all(map(_is_shaded, _inside(row, W + "tc")))
+            found.strong = all(cell.shaded for cell in found.cells)
             table.rows.append(found)
     if table.rows and _has_styled_head(read(element, "tblPr"), context):
         table.rows[0].strong = True
@@ -65,7 +66,8 @@ def _read_cell(
         row.cells[-1].span += span
         row.cells[-1].blocks += content
     else:
-        row.cells.append(Cell(content, column, span, read(properties, "vMerge_val") == ST_Merge.CONTINUE))
+        continues = read(properties, "vMerge_val") == ST_Merge.CONTINUE
+        row.cells.append(Cell(content, column, span, continues, _is_shaded(element)))
     return min(column + span, _WIDEST)
 
 
@@ -177,10 +179,32 @@ def is_layout(table: Table, longest: int, headed: bool) -> bool:
     return not headed and any(len(cell_text(cell)) > longest for cell in full)
 
 
+def is_card(table: Table) -> bool:
+    """Whether the table is made of one or two pairs a row, each name bold or shaded and no value so.
+
+    This holds whatever the words are; `readers.headers` knows cards whose names stand out by nothing.
+    """
+    pairs = 0
+    for row in table.rows:
+        filled = [cell for cell in row.cells if lines(cell.blocks)]
+        if len(filled) == 1 and (not pairs or filled[0].column == 0):
+            continue  # a title, or the name of the pairs below
+        if any(cell.column >= _CARD or (cell.column % 2 == 0) != _stands_out(cell) for cell in filled):
+            return False
+        pairs += bool(filled)
+    return pairs > 1
+
+
+def _stands_out(cell: Cell) -> bool:
+    return cell.shaded or _is_bold([cell])
+
+
 def _strong(row: TableRow) -> bool:
-    if row.strong:
-        return True
-    texts = [paragraph.bold for cell in row.cells for paragraph in paragraphs(cell.blocks) if paragraph.text]
+    return row.strong or _is_bold(row.cells)
+
+
+def _is_bold(cells: Iterable[Cell]) -> bool:
+    texts = [paragraph.bold for cell in cells for paragraph in paragraphs(cell.blocks) if paragraph.text]
     return bool(texts) and all(texts)
 
 

@@ -15,8 +15,8 @@ import msgspec
 
 from ragpress.config import Config
 from ragpress.readers.docx.blocks import Block, Paragraph, Table, Worksheet, paragraphs
-from ragpress.readers.docx.tables import grid, header_rows, is_layout, prose
-from ragpress.readers.rows import Row
+from ragpress.readers.docx.tables import grid, header_rows, is_card, is_layout, prose
+from ragpress.readers.rows import Row, TableReading
 from ragpress.readers.table_units import deeper, table_units
 from ragpress.readers.tables import read_table
 from ragpress.records import Locator, Unit, UnitKind
@@ -152,7 +152,9 @@ class UnitWriter:
             found = read_table(rows, marked)
         if found.header and _repeated(rows, found.header) > 1:
             found = read_table(rows, 0)  # a line that the table repeats is no header
-        headed = bool(found.header) and (len(found.rows) > 1 or pair_columns(found.header))
+        if table.header is None and is_card(table):
+            found = _read_card(rows)
+        headed = found.pairs or (bool(found.header) and (len(found.rows) > 1 or pair_columns(found.header)))
         if is_layout(table, self._longest, headed):
             self.write([Paragraph(table.caption, table.place), *prose(table)])
             return
@@ -263,6 +265,15 @@ def _captioned(blocks: list[Block]) -> list[Block]:
         else:
             found.append(block)
     return found
+
+
+def _read_card(rows: list[Row]) -> TableReading:
+    """Pairs of names and values, with titles above and lone texts that name the pairs below them."""
+    filled = [row for row in rows if row.own()]
+    start = next((number for number, row in enumerate(filled) if len(row.filled()) > 1), 0)
+    body = filled[start:]
+    groups = frozenset(number for number, row in enumerate(body) if len(row.filled()) == 1)
+    return TableReading(titles=tuple(filled[:start]), body=tuple(body), groups=groups, pairs=True)
 
 
 def _is_caption(block: Paragraph) -> bool:
