@@ -21,6 +21,7 @@ from ragpress.records import Document, Locator, Message, Unit
 from ragpress.text import decode, normalize
 
 _LONGEST_FIELD = 1 << 27
+_ESCAPED = "\ue000"  # stands for an escaped quote while fields are told apart
 _LOOK_AHEAD = 1 << 20  # characters in which a quotation must end
 
 
@@ -84,13 +85,17 @@ def _records(text: str, dialect: Dialect) -> tuple[list[_Record], list[int]]:
     else:
         unclosed = []
     records = [record for record in found if any(field.strip() for field in record.fields)]
-    return _divided_otherwise(records, delimiter), unclosed
+    if _ESCAPED in text:
+        records = [
+            _Record(number, [each.replace(_ESCAPED, dialect.quote) for each in fields]) for number, fields in records
+        ]
+    return _written_otherwise(records, delimiter), unclosed
 
 
 def _plain_quotes(text: str, delimiter: str, quote: str) -> str:
-    """The text with quotes escaped as `\\"` doubled, and without the blanks between a delimiter and a quote."""
+    """The text with a mark for each quote escaped as `\\"`, and without the blanks between a delimiter and a quote."""
     if f"\\{quote}" in text and re.search(rf"\\{quote}[^\n{re.escape(delimiter)}]", text):
-        text = re.sub(rf"\\{quote}(?=[^\n{re.escape(delimiter)}])", quote * 2, text)
+        text = re.sub(rf"\\{quote}(?=[^\n{re.escape(delimiter)}])", _ESCAPED, text)
     sign = re.escape(delimiter)
     if delimiter != " " and (f"{delimiter} {quote}" in text or f"{quote} {delimiter}" in text):
         field = rf"(?:^|(?<={sign})|(?<=\n)) *{quote}(?:[^{quote}\n]|{quote}{quote})*{quote} *(?={sign}|\n|\Z)"
@@ -98,18 +103,20 @@ def _plain_quotes(text: str, delimiter: str, quote: str) -> str:
     return text
 
 
-def _divided_otherwise(records: list[_Record], delimiter: str) -> list[_Record]:
-    """A record of one field is divided by another usual delimiter where that gives as many fields as most have."""
+def _written_otherwise(records: list[_Record], delimiter: str) -> list[_Record]:
+    """Records that were written in another way than most: all fields in single quotes, or divided by another sign
+    that gives as many fields as most records have."""
     usual = Counter(len(record.fields) for record in records[:1000]).most_common(1)
     if not usual or usual[0][0] < 3:
         return records
     found = []
-    for record in records:
-        if len(record.fields) == 1:
-            parts = [record.fields[0].split(other) for other in DELIMITERS if other != delimiter]
-            fits = [fields for fields in parts if len(fields) == usual[0][0]]
-            record = _Record(record.number, fits[0]) if fits else record
-        found.append(record)
+    for number, fields in records:
+        if len(fields) == 1:
+            parts = [fields[0].split(other) for other in (*DELIMITERS, " ") if other != delimiter]
+            fields = next((each for each in parts if len(each) == usual[0][0]), fields)
+        elif all(len(field) > 1 and field[0] == field[-1] == "'" for field in fields):
+            fields = [field[1:-1] for field in fields]
+        found.append(_Record(number, fields))
     return found
 
 

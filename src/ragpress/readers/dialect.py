@@ -26,6 +26,7 @@ _RARE_LINES = 0.8
 _TIE = 1.03
 _SEPARATOR = re.compile(r'"?sep=(.)"?[ \t]*\n?', re.IGNORECASE)
 _QUOTED = re.compile(r'(?:^|(?<=[\t;|,\n#^~: ]))"(?:[^"\\]|""|\\.)*"(?=[\t;|,\n#^~: ]|\Z)', re.DOTALL)
+_DOUBLE = re.compile(r'(?:^|(?<=[\t;|,\n]))"(?:[^"\n]|"")*"(?=[\t;|,\n]|\Z)')
 _SINGLE = re.compile(r"(?:^|(?<=[\t;|,\n]))'(?:[^'\n]|'')*'(?=[\t;|,\n]|\Z)")
 _TIME = re.compile(r"\d:\d|https?:")
 _WORDS = re.compile(r"[\w\s.()/'\"%№+&*\u200c–—-]*")
@@ -47,13 +48,9 @@ def find_dialect(text: str, tabs: bool = False) -> Dialect:
     if hint is not None:  # Excel reads the delimiter from this line and does not show it
         return Dialect(hint[1], start=hint.end(), first=2)
     sample = text[:_SAMPLE]
-    quote = "'" if '"' not in sample and len(_SINGLE.findall(sample)) > 1 and _all_single(sample) else '"'
+    single = len(_SINGLE.findall(sample))
+    quote = "'" if single > 1 and single > 4 * len(_DOUBLE.findall(sample)) else '"'
     return Dialect(find_delimiter(text, tabs, quote), quote)
-
-
-def _all_single(sample: str) -> bool:
-    """Whether single quotes stand at the ends of fields alone, not inside words."""
-    return "'" not in _SINGLE.sub("", sample)
 
 
 def find_delimiter(text: str, tabs: bool = False, quote: str = '"') -> str:
@@ -127,9 +124,9 @@ def _is_known(field: str) -> bool:
 
 
 def _are_blank_divided(lines: list[str]) -> bool:
-    """`12.5 3.1 0.4`: the same number of fields in each line, most of them figures."""
+    """`12.5 3.1 0.4`: the same number of fields in each line, most of them figures, codes or quoted."""
     split = [line.split(" ") for line in lines]
     if len(split) < 3 or len({len(cells) for cells in split[1:]}) > 1 or len(split[-1]) < 2:
         return False
     cells = [cell for line in split[1:] for cell in line]
-    return sum(kind(cell) == "figure" for cell in cells) * 2 > len(cells)
+    return sum(bool(cell) and (cell == "x" or kind(cell) != "text") for cell in cells) * 2 > len(cells)
