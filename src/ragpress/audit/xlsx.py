@@ -7,7 +7,8 @@ import io
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import msgspec
 from lxml import etree
@@ -283,8 +284,9 @@ def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
     shown: dict[int, list[Cell]] = defaultdict(list)
     for number, values in sheet.rows:
         hidden = sheet.hides_row(number)
+        crossed = merged.get(number, [])
         for column, text, kind, code in values:
-            around = _around(merged[number], column) if number in merged else None
+            around = _around(crossed, column)
             row, last = number, column
             if around:
                 top, left, bottom, last = around
@@ -305,16 +307,18 @@ def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
     seen.rows += [Row(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
 
 
-def _around(ranges: Iterable[_Range], column: int) -> _Range | None:
-    return next((found for found in ranges if found[1] <= column <= found[3]), None)
+def _around(ranges: Sequence[_Range], column: int) -> _Range | None:
+    """The one of ranges by first column that is around a column; of those that overlap only the nearest is asked."""
+    place = bisect_right(ranges, column, key=itemgetter(1)) - 1
+    return ranges[place] if place >= 0 and column <= ranges[place][3] else None
 
 
 def _merged_by_row(sheet: _Sheet) -> dict[int, list[_Range]]:
-    """For each row with cells the merged ranges that it crosses. Ranges beyond a sheet's worth are hostile."""
+    """For each row with cells the merged ranges that it crosses, by their first columns; only so many, for hostile files."""
     numbers = sorted({number for number, _ in sheet.rows})
     found: dict[int, list[_Range]] = defaultdict(list)
     budget = _MAX_CROSSINGS
-    for merged in sheet.merged:
+    for merged in sorted(sheet.merged, key=itemgetter(1)):
         for number in numbers[bisect_left(numbers, merged[0]) : bisect_right(numbers, merged[2])][:budget]:
             found[number].append(merged)
             budget -= 1

@@ -58,8 +58,9 @@ def see(content: SheetContent) -> Seen:
         if cover is _NOTHING and not content.hidden_columns:
             texts = content.cells[number]  # most rows of most sheets
         else:
+            covered = _Columns(cover.ranges)
             for column, text in content.cells[number].items():
-                if cover.hides(column):
+                if covered.hidden(column):
                     seen.covered += column not in cover.anchors
                 elif columns.hidden(column):
                     hidden_columns.add(column)
@@ -95,7 +96,7 @@ def _hidden_rows(content: SheetContent, seen: Seen) -> set[int]:
 
 
 class _Columns:
-    """Which columns are hidden, and the place of a visible one among the visible ones, from 1."""
+    """Which columns some ranges hide, and the place of a visible one among the visible ones, from 1."""
 
     def __init__(self, ranges: list[tuple[int, int]]) -> None:
         self._starts: list[int] = []
@@ -138,9 +139,6 @@ class _Cover:
     anchors: set[int] = field(default_factory=set)
     shown: dict[int, tuple[str, int]] = field(default_factory=dict)
     inherited: set[int] = field(default_factory=set)
-
-    def hides(self, column: int) -> bool:
-        return any(first <= column <= last for first, last in self.ranges)
 
 
 _NOTHING = _Cover()
