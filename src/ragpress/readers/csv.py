@@ -112,7 +112,7 @@ def _written_otherwise(records: list[_Record], delimiter: str) -> list[_Record]:
     found = []
     for number, fields in records:
         if len(fields) == 1:
-            parts = [fields[0].split(other) for other in (*DELIMITERS, " ") if other != delimiter]
+            parts = [fields[0].split(other) for other in DELIMITERS if other != delimiter]
             fields = next((each for each in parts if len(each) == usual[0][0]), fields)
         elif all(len(field) > 1 and field[0] == field[-1] == "'" for field in fields):
             fields = [field[1:-1] for field in fields]

@@ -66,12 +66,13 @@ def is_set_off(head: Sequence[Row], data: Sequence[Row]) -> bool:
     below = [row for row in data[:SAMPLE] if row.cells != head[-1].cells]  # not the header printed again
     header = join_header(head)
     score = 0.0
+    few = len(below) < 3 and not is_named(head)  # one word that may head a column proves little above two rows
     if all(stands_out(row) for row in head) and sum(map(stands_out, below)) * 4 <= len(below):
         score += 2
     for column, name in enumerate(header):
         values = [row.cells[column] for row in below if column < len(row.cells) and row.cells[column]]
         if name and values:
-            score += _evidence(name, values)
+            score += _evidence(name, values, 0.4 if few else 1.0)
     return score >= 0.5
 
 
@@ -79,8 +80,8 @@ def stands_out(row: Row) -> bool:
     return row.strong or row.evidence.pinned or row.evidence.filtered
 
 
-def _evidence(name: str, values: Sequence[str]) -> float:
-    """What one column says for (above 0) or against a header."""
+def _evidence(name: str, values: Sequence[str], known: float) -> float:
+    """What one column says for (above 0) or against a header; `known` is what a usual name of columns counts."""
     named = kind(name)
     kinds = [kind(value) for value in values]
     same = kinds.count(named) / len(kinds)
@@ -96,7 +97,7 @@ def _evidence(name: str, values: Sequence[str]) -> float:
     score = 0.0
     if is_name(name):
         # Names all the way down are a column of names itself, as in a form.
-        score = 1.0 if sum(map(is_name, values)) * 4 < len(values) else -0.5
+        score = known if sum(map(is_name, values)) * 4 < len(values) else -0.5
     typical = median(map(len, values))
     if typical >= max(2 * len(name), len(name) + 12):
         score += 0.5
