@@ -95,8 +95,8 @@ def test_an_embedded_word_file_is_read_in_its_place() -> None:
         (
             shown("Equation.3") * 2,
             "ole.bin",
-            "a.docx:B1: warning: 2 objects are in a format that is not read (Equation.3), so nothing of them was"
-            " read; paste what they show as text or a table [bad-part]",
+            "a.docx:B1: warning: 2 objects were not read (Equation.3); paste what is shown as text or as a"
+            " table [bad-part]",
         ),
         (
             shown("AcroExch.Document", aspect="Icon"),
@@ -107,8 +107,8 @@ def test_an_embedded_word_file_is_read_in_its_place() -> None:
         (
             shown("Excel.Sheet.12", kind="Link"),
             "book.xlsx",
-            "a.docx:B1: warning: 1 objects are linked to other files (Excel.Sheet.12), so nothing of them was read;"
-            " paste what they show as text or a table [bad-part]",
+            "a.docx:B1: warning: 1 object was not read (linked Excel.Sheet.12); paste what is shown as text or as"
+            " a table [bad-part]",
         ),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_broken_or_missing_workbook_is_named_and_the_rest_is_read() -> None:
     assert texts(found) == ["Меню:", "Приятного аппетита."]
     assert told(found)[0].startswith("a.docx:B2: warning: the embedded file sheet1.xlsx was not read: the archive is")
     missing = read(p("текст") + shown())
-    assert any("objects are in a format that is not read" in line for line in told(missing))
+    assert any("object was not read (Excel.Sheet.12)" in line for line in told(missing))
 
 
 def test_the_audit_sees_the_sheet_in_front_and_misses_it_where_a_reader_overlooks_it() -> None:

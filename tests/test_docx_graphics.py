@@ -212,3 +212,14 @@ def test_an_import_that_cannot_be_read_is_named(name: str, data: bytes, media_ty
 def test_an_import_that_is_missing_is_named() -> None:
     document = read(p("до") + '<w:altChunk r:id="rId9"/>', related=[("rId9", "aFChunk", "gone.html")])
     assert "gone.html" in document.messages[0].text
+
+
+def test_a_chart_without_stored_text_is_named_as_not_read() -> None:
+    chart = '<w:r><w:drawing><wp:inline><a:graphic><a:graphicData><c:chart r:id="rId7"/></a:graphicData></a:graphic>'
+    found = read(p("Текст") + p(f"{chart}</wp:inline></w:drawing></w:r>") * 2)
+    assert [(entry.text, str(entry.locator)) for entry in found.messages] == [
+        (
+            "2 objects were not read (chart or diagram without stored text); paste what is shown as text or as a table",
+            "B2",
+        )
+    ]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ragpress.config import Config
+from ragpress.console import plural
 from ragpress.errors import SourceError, message
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.body import read_blocks
@@ -67,14 +68,17 @@ def _remarks(context: Context, writer: UnitWriter, config: Config) -> list[Messa
     source = context.package.source
     found = []
     if context.undescribed_pictures and config.captions == "off":  # else a caption will say what they show
-        count = context.undescribed_pictures
-        text = f"{count} pictures have no alternative text; write one in Word so that they can be found"
+        one, many = "picture has no alternative text", "pictures have no alternative text"
+        found_so = "it" if context.undescribed_pictures == 1 else "they"
+        text = f"{plural(context.undescribed_pictures, one, many)}; write one in Word so that {found_so} can be found"
         found.append(message("info", "picture", text, source))
     if context.lost_pictures:
-        text = f"{context.lost_pictures} pictures are linked or missing, so nothing of them can be read; embed them"
+        pictures = plural(context.lost_pictures, "picture is", "pictures are")
+        text = f"{pictures} linked or missing and cannot be read; embed all pictures in the document"
         found.append(message("info", "picture", text, source))
     for kind, places in context.unread_objects.items():
-        text = f"{len(places)} objects are {kind}, so nothing of them was read; paste what they show as text or a table"
+        objects = plural(len(places), "object was", "objects were")
+        text = f"{objects} not read ({kind}); paste what is shown as text or as a table"
         found.append(message("warning", "bad-part", text, source, Locator("B", max(places[0], 1), max(places[0], 1))))
     if writer.empty_headings:
         text, place = writer.empty_headings[0]

@@ -25,12 +25,12 @@ OBJECTS = frozenset({O + "OLEObject", W + "objectEmbed", W + "objectLink"})
 
 def read_object(element: Element, context: Context, blocks: BlockReader) -> list[Block]:
     """What the object shows as content; nothing where it was not read, which a message says."""
-    program = element.get("ProgID") or element.get(W + "progId") or "of an unknown program"
+    program = element.get("ProgID") or element.get(W + "progId") or "unknown program"
     aspect = element.get("DrawAspect") or element.get(W + "drawAspect") or ""
     link = context.link(element.get(R + "id"))
     name = posixpath.basename(link.part or link.target) or "?"
     if element.tag == W + "objectLink" or (element.get("Type") or "").lower() == "link":
-        context.unread_objects.setdefault(f"linked to other files ({program})", []).append(context.place)
+        context.unread_objects.setdefault(f"linked {program}", []).append(context.place)
         return []
     if aspect.lower() == "icon":
         text = f"the file {name} ({program}) is attached as an icon and was not read; add it as a source of its own"
@@ -43,7 +43,7 @@ def read_object(element: Element, context: Context, blocks: BlockReader) -> list
         _report(context, "warning", "bad-part", f"the embedded file {name} was not read: {error.message.text}")
         return []
     if found is None:
-        context.unread_objects.setdefault(f"in a format that is not read ({program})", []).append(context.place)
+        context.unread_objects.setdefault(program, []).append(context.place)
     return found or []
 
 

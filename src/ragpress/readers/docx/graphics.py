@@ -15,9 +15,10 @@ from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.names import CX, DGM, A, C, R, number
 from ragpress.readers.ooxml.formatted_values import show_number
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.ooxml.xml import EMPTY, Element
 
 _SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})
+_CHARTS = (C + "chart", CX + "chart")
 _LONGEST = 20_000  # values of one chart; Excel draws no more than 32,000 and nobody reads so many
 
 _LARGEST = 308  # powers of ten in a double
@@ -27,8 +28,15 @@ def graphic_blocks(element: Element, context: Context) -> list[Block]:
     """The text of a c:chart, cx:chart or dgm:relIds. Empty where its part is missing or says nothing."""
     link = context.link(element.get(R + ("dm" if element.tag == DGM + "relIds" else "id")))
     root = context.package.root(link.part)
+    found = _text_of(element, root, link.part, context)
+    if not found and (element.tag in _CHARTS or root is EMPTY):
+        context.unread_objects.setdefault("chart or diagram without stored text", []).append(context.place)
+    return found
+
+
+def _text_of(element: Element, root: Element, part: str, context: Context) -> list[Block]:
     if element.tag == C + "chart":
-        shapes = context.package.related(link.part, RT.CHART_USER_SHAPES)
+        shapes = context.package.related(part, RT.CHART_USER_SHAPES)
         labels = [_rich_text(context.package.root(part)) for part in shapes]
         return [*_chart(root, context.place), *_said(labels, context.place)]
     if element.tag == CX + "chart":

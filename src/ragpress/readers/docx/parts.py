@@ -30,14 +30,14 @@ def open_document(package: Package) -> tuple[Element, Context]:
         raise SourceError(
             "bad-archive", "this is an OpenDocument file under another suffix; save it as .docx", package.source
         )
-    root = package.required_xml(part, "Word document (word/document.xml); save the file anew in Word")
+    root = package.required_xml(part, "Word document (word/document.xml); save the file again in Word")
     bodies = root.findall(W + "body")
     if len(bodies) != 1 and root.tag == W + "document":
         bodies = [root]  # a broken writer's second body is shown too
     if not bodies:
         found = root.tag.rpartition("}")[2]
         raise SourceError(
-            "bad-archive", f"{part} holds <{found}> and no Word document; save the file anew in Word", package.source
+            "bad-archive", f"{part} holds <{found}> and no Word document; save the file again in Word", package.source
         )
     body = bodies[0]
     parts = related_parts(package, part)
