@@ -24,7 +24,7 @@ def chunk(
     )
 
 
-SCORES = tuple(0.9 - place / 50 for place in range(10))
+SCORES = tuple(9 - place / 2 for place in range(10))
 
 
 def result(rank: int | None, question: str = "Как?", *sources: str, scores: tuple[float, ...] = SCORES) -> Result:

@@ -70,13 +70,14 @@ def test_index_json_says_what_a_reader_must_know(kb: Path) -> None:
         "counts",
         "index",
         "shards",
+        "words",
         "files",
         "checksum",
     ]
     assert said["model"] == {**msgspec.to_builtins(MODEL)}
     assert said["counts"] == {"sources": 3, "chunks": 9}
     assert said["index"]["dtype"] == "f16"
-    assert sorted(said["files"]) == ["chunks.idx", "chunks.jsonl", "documents.jsonl", "index.usearch"]
+    assert sorted(said["files"]) == ["chunks.idx", "chunks.jsonl", "documents.jsonl", "index.usearch", "words.idx"]
     assert verify_artifact(kb) == read_manifest(kb)
 
 
@@ -88,7 +89,7 @@ def test_the_same_input_gives_the_same_bytes_however_it_is_built(tmp_path: Path)
         write_chunks(tmp_path / "b", chunks, vectors, limit=100, executor=processes)
         write_chunks(tmp_path / "c", chunks, vectors, limit=100, executor=threads)
     first = read_all(tmp_path / "a")
-    assert len(first) == 64 + 4
+    assert len(first) == 2 * 64 + 4
     assert read_all(tmp_path / "b") == read_all(tmp_path / "c") == first
     write_chunks(tmp_path / "b", many_chunks(300, mark="!"), vectors, limit=100)
     write_chunks(tmp_path / "b", chunks, vectors, limit=100)

@@ -11,11 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from ragpress.artifact.jsonl import read_chunks
+from ragpress.artifact.read import open_artifact
+from ragpress.artifact.search import Search
 from ragpress.config import Config
 from ragpress.errors import BuildError
-from ragpress.evaluation import Case, accept_retrieval, check_retrieval, evaluate_artifact, read_records
-from ragpress.evaluation.sweep import nearest, parse_sweep
-from ragpress.knowledge_base import KnowledgeBase
+from ragpress.evaluation import Case, accept_retrieval, check_retrieval, measure_artifact, read_records
+from ragpress.evaluation.sweep import parse_sweep, rank
+from ragpress.lexical.postings import build_postings
+from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.records import index_key
 from ragpress.repository import open_repository
 from repository_maker import artifact_bytes, build, failing, make_repository, run, write_source
@@ -131,7 +134,7 @@ def test_a_damaged_record_is_named(repository: Path) -> None:
 def test_a_question_too_long_for_the_model_is_named(repository: Path) -> None:
     case = Case(question="почему " * 600, place="cases.jsonl:3", answers=("да",))
     with pytest.raises(BuildError, match=r"error: cases\.jsonl:3: the question has \d+ tokens"):
-        evaluate_artifact(repository / "build/kb", [case], print)
+        measure_artifact(repository / "build/kb", [case], print)
 
 
 # -- ragpress eval ---------------------------------------------------------------------------------------------------
@@ -168,23 +171,23 @@ def test_a_sweep_measures_each_combination_and_leaves_the_artifact_alone(reposit
 
 def test_a_sweep_ranks_as_the_artifact_does(repository: Path) -> None:
     chunks = sorted(read_chunks(repository / "build/kb/chunks.jsonl"), key=lambda chunk: index_key(chunk.chunk_id))
-    generator = np.random.default_rng(1)
-    with KnowledgeBase.open(repository / "build/kb") as base:
-        stored = base._opened.index.vectors(np.arange(len(chunks))) if base._opened else None
-        assert stored is not None
-        for question in generator.standard_normal((20, 384)).astype(np.float32):
-            question /= np.linalg.norm(question)
-            hits = base.search_vector(question, 10)
-            found = nearest(question, chunks, stored)
-            assert [hit.chunk for hit in found] == [hit.chunk for hit in hits]
-            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-6)
+    artifact = open_artifact(repository / "build/kb")
+    search, stored = Search(artifact), artifact.index.vectors(np.arange(len(chunks)))
+    for number, query in enumerate(np.random.default_rng(1).standard_normal((20, 384)).astype(np.float32)):
+        query /= np.linalg.norm(query)
+        text = chunks[number % len(chunks)].text[:40]
+        hits = search.by_both(text, query, 10)
+        found = rank(text, query, chunks, stored, artifact.words)
+        assert [hit.chunk for hit in found] == [artifact.chunk(hit.row) for hit in hits]
+        assert [hit.score for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-4)
 
 
 def test_equal_texts_come_in_the_order_of_their_ids() -> None:
     vectors = np.tile(np.eye(1, 4, dtype=np.float16), (30, 1))
     chunks = [replace(chunk("Да."), chunk_id=f"{number:016x}") for number in range(30)]
-    found = nearest(np.array([0.6, 0.8, 0, 0], np.float32), chunks, vectors)
-    assert [hit.chunk.chunk_id for hit in found] == [chunk.chunk_id for chunk in chunks[:10]]
+    words = WordIndex([WordFile("words", build_postings([one.text for one in chunks]))])
+    found = rank("да", np.array([0.6, 0.8, 0, 0], np.float32), chunks, vectors, words)
+    assert [hit.chunk.chunk_id for hit in found] == [one.chunk_id for one in chunks[:10]]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ragpress.errors import BuildError
@@ -23,7 +24,7 @@ def read(folder: Path, *lines: str | dict[str, object]) -> tuple[tuple[Case, ...
 
 
 def case(**conditions: tuple[str, ...]) -> Case:
-    return Case(question="Как заплатить?", place="cases.jsonl:1", **conditions)
+    return msgspec.structs.replace(Case(question="Как заплатить?", place="cases.jsonl:1"), **conditions)
 
 
 # -- which chunk answers ---------------------------------------------------------------------------------------------

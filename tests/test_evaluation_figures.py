@@ -195,10 +195,10 @@ def test_only_questions_asked_then_and_now_are_compared() -> None:
     assert found.is_worse
 
 
-@pytest.mark.parametrize(("gap", "level"), [(0.0004, 1), (0.004, 2)])
+@pytest.mark.parametrize(("gap", "level"), [(0.02, 1), (0.06, 2)])
 def test_a_tie_that_another_processor_may_decide_otherwise_is_no_change(gap: float, level: int) -> None:
     record = Record(figures([1]), {"Где?": 1})
-    (found,) = compare(record, [result(2, "Где?", scores=(0.8, 0.8 - gap, 0.7))])
+    (found,) = compare(record, [result(2, "Где?", scores=(8, 8 - gap, 7))])
     assert found.now == level
     assert found.is_worse == (level == 2)
     assert updated({MODEL: record}, MODEL, [found.result])[MODEL].ranks == {"Где?": level}

@@ -17,8 +17,9 @@ from ragpress.artifact.format import Manifest, model_record
 from ragpress.config import Config
 from ragpress.embedding.embedder import Embedder
 from ragpress.errors import ArtifactError, ModelError
-from ragpress.knowledge_base import KnowledgeBase, passage
+from ragpress.knowledge_base import KnowledgeBase
 from ragpress.models.known import ModelFile, resolve
+from ragpress.passages import passage
 from ragpress.records import Chunk, Hit
 
 
@@ -81,7 +82,6 @@ def test_filters_give_all_that_match_and_nothing_else(tmp_path: Path) -> None:
             ({"content_types": {"table_row", "qa_pair"}}, {"й.xlsx"}),
             ({"sections": ["Приём"], "sources": ["b.md"]}, set()),
             ({"sources": []}, set()),
-            ({"sources": "c.md"}, set()),
         ):
             hits = base.search_vector(query, 100, **filters)
             assert len(hits) == 30 * len(match)
@@ -108,7 +108,8 @@ def test_an_empty_artifact_answers_with_nothing(tmp_path: Path) -> None:
     write_chunks(tmp_path / "kb", [])
     with KnowledgeBase.open(tmp_path / "kb") as base:
         assert base.search_vector(vector_of(0), 10) == ()
-        assert base.search_vector(vector_of(0), 10, sources="a.md") == ()
+        assert base.search("вопрос", mode="words") == ()
+        assert (base.sources, base.sections) == ((), ())
 
 
 # -- around a hit ----------------------------------------------------------------------------------------------------

@@ -56,12 +56,16 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("question", metavar="QUESTION", help="as a person would ask it")
     search.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
     search.add_argument("-k", type=_positive, default=5, help="number of hits (default: 5)")
+    modes = ("hybrid", "vector", "words")
+    search.add_argument(
+        "--mode", choices=modes, default="hybrid", help="by meaning and words (default), or by one; words need no model"
+    )
     search.add_argument("--neighbours", metavar="N", type=_natural, default=0, help="chunks to add around each hit")
     search.add_argument("--source", action="append", default=[], help="search this source alone (repeatable)")
     search.add_argument("--section", action="append", default=[], help="search this section alone (repeatable)")
     search.add_argument("--type", action="append", default=[], help="search this content type alone (repeatable)")
     search.add_argument("--model", metavar="GGUF", type=Path, help="the model's file, where it is not in the cache")
-    search.add_argument("--json", action="store_true", help="print a list of objects: a chunk's fields and score")
+    search.add_argument("--json", action="store_true", help="print a list of objects: a chunk's fields and scores")
 
     evaluate = commands.add_parser(
         "eval",
@@ -75,6 +79,8 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     evaluate.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
     evaluate.add_argument("--model", metavar="GGUF", type=Path, help="the model's file, where it is not in the cache")
+    evaluate.add_argument("--mode", choices=modes, default="hybrid", help="how to search (default: hybrid)")
+    evaluate.add_argument("--compare", action="store_true", help="print the figures of all three modes side by side")
     evaluate.add_argument("--json", action="store_true", help="print the figures as a JSON object")
     evaluate.add_argument(
         "--sweep",

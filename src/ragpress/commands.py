@@ -218,22 +218,31 @@ def search(options: argparse.Namespace) -> int:
     from ragpress.models.selection import file_for
 
     with KnowledgeBase.open(options.artifact, model_path=options.model or file_for(options.artifact)) as base:
-        hits = base.search(
-            options.question,
-            options.k,
-            sources=options.source or None,
-            sections=options.section or None,
-            content_types=options.type or None,
-            neighbours=options.neighbours,
-        )
+        try:
+            hits = base.search(
+                options.question,
+                options.k,
+                mode=options.mode,
+                sources=options.source or None,
+                sections=options.section or None,
+                content_types=options.type or None,
+                neighbours=options.neighbours,
+            )
+        except ValueError as error:
+            raise BuildError("bad-setting", str(error)) from None
     if options.json:
-        found = [{**msgspec.to_builtins(hit.chunk), "score": round(hit.score, 6), **_around(hit)} for hit in hits]
+        found = [{**msgspec.to_builtins(hit.chunk), **_scores(hit), **_around(hit)} for hit in hits]
         print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
     elif not hits:
         print("ragpress: nothing found; the artifact is empty, or the filters leave nothing", file=sys.stderr)
     else:
         print("\n\n".join(_shown(number, hit) for number, hit in enumerate(hits, 1)))
     return 0
+
+
+def _scores(hit: Hit) -> dict[str, float]:
+    names = ("score", "cosine", "word_score", "confidence")
+    return {name: round(value, 6) for name in names if (value := getattr(hit, name)) is not None}
 
 
 def _around(hit: Hit) -> dict[str, object]:
@@ -244,7 +253,8 @@ def _around(hit: Hit) -> dict[str, object]:
 
 def _shown(number: int, hit: Hit) -> str:
     found: Chunk = hit.chunk
-    head = f"{number}. {hit.score:.3f}  {found.source}:{found.locator}"
+    scores = "  ".join(f"{name} {value:.3f}" for name, value in _scores(hit).items())
+    head = f"{number}. {scores}  {found.source}:{found.locator}"
     if found.section:
         head += f"  {found.section}"
     text = hit.passage if hit.neighbours else found.text
@@ -267,17 +277,24 @@ def verify(options: argparse.Namespace) -> int:
 def evaluate(options: argparse.Namespace) -> int:
     """Figures of an artifact, or of other settings, on standard output. Status 0, whatever they are."""
     from ragpress.console import report
-    from ragpress.evaluation import evaluate_artifact, read_cases, report_lines, to_json
+    from ragpress.evaluation import comparison_lines, measure_artifact, read_cases, report_lines, to_json
+    from ragpress.evaluation.tables import separation_lines
+    from ragpress.knowledge_base import MODES
     from ragpress.models.selection import file_for
 
     cases = read_cases(options.cases, report, str(options.cases))
     if options.sweep:
         return _sweep(options, cases)
-    _, results = evaluate_artifact(options.artifact, cases, report, options.model or file_for(options.artifact))
+    path = options.model or file_for(options.artifact)
+    if options.compare:
+        modes = {mode: measure_artifact(options.artifact, cases, report, path, mode) for mode in MODES}
+        print(to_json(modes) if options.json else "\n".join(comparison_lines(modes)))
+        return 0
+    found = measure_artifact(options.artifact, cases, report, path, options.mode)
     if options.json:
-        print(to_json(results))
+        print(to_json(found))
     else:
-        print("\n".join(report_lines(results)))
+        print("\n".join([*report_lines(found.results), *separation_lines(found.separation)]))
     return 0
 
 

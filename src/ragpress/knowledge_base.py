@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import itertools
+import difflib
 import os
-import re
 import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from ragpress.artifact.format import Manifest, ModelRecord
 from ragpress.artifact.index import Positions, Vector
+from ragpress.artifact.jsonl import decode_document
 from ragpress.artifact.read import Artifact, open_artifact
+from ragpress.artifact.search import Ranked, Search
 from ragpress.errors import ArtifactError
-from ragpress.models.known import ModelFile, known_model, model_of_artifact
-from ragpress.records import Chunk, Hit
+from ragpress.models.known import ModelFile, cache_folder, known_model, model_of_artifact
+from ragpress.passages import passage
+from ragpress.records import Chunk, ContentType, DocumentEntry, Hit
 from ragpress.text import normalize
 
 if TYPE_CHECKING:
     from ragpress.embedding.embedder import Embedder
 
-_HEADING = re.compile("(#{1,6}) ")
-
 Names = str | Collection[str] | None
+Mode = Literal["hybrid", "vector", "words"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+_SHOWN_NAMES = 3
 
 
 class KnowledgeBase:
@@ -37,28 +43,29 @@ class KnowledgeBase:
     It goes on answering from the files it opened when a build replaces the artifact; open it again for the new one.
     """
 
-    def __init__(self, opened: Artifact, model_path: Path | None = None) -> None:
-        self.manifest: Manifest = opened.manifest
+    def __init__(self, artifact: Artifact, model_path: Path | None = None) -> None:
+        self.manifest: Manifest = artifact.manifest
         """What index.json says."""
-        self._opened: Artifact | None = opened
+        self._artifact: Artifact | None = artifact
+        self._search = Search(artifact)
         self._model_path = model_path
         self._embedder: Embedder | None = None
         self._facets: _Facets | None = None
+        self._documents: dict[str, DocumentEntry] | None = None
         self._loading = threading.Lock()
-        # usearch's working memory of a search belongs to a thread's number, and each caller's thread is its number 0
-        self._searching = threading.Lock()
         self._state = threading.Condition()
         self._running = 0
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], model_path: str | os.PathLike[str] | None = None) -> KnowledgeBase:
-        """The artifact in the folder `path`, every file checked against index.json.
+        """The artifact in the folder `path`, or in the archive that `doit pack` made, every file checked.
 
-        The model is loaded at the first question: from `model_path` (checked now), else from the user's cache, else it
-        is made or fetched. Raises ArtifactError for an artifact that is missing, damaged or of another format,
-        ModelError for a file that is not the one that made the artifact.
+        An archive is unpacked once, into the user's cache. The model is loaded at the first question that needs it:
+        from `model_path` (checked now), else from the user's cache, else it is made or fetched. Raises ArtifactError
+        for an artifact that is missing, damaged or of another format, ModelError for a file that is not the one that
+        made the artifact.
         """
-        base = cls(open_artifact(Path(path)), Path(model_path) if model_path is not None else None)
+        base = cls(_open(Path(path)), Path(model_path) if model_path is not None else None)
         if model_path is not None:
             _model(base.manifest.model, base._model_path)
         return base
@@ -72,10 +79,11 @@ class KnowledgeBase:
     def close(self) -> None:
         """Lets files and model go once running searches are done; a later one raises ValueError."""
         with self._state:
-            opened, self._opened = self._opened, None
+            artifact, self._artifact = self._artifact, None
             self._state.wait_for(lambda: self._running == 0)
-        if opened is not None:
-            opened.index.close()
+        if artifact is not None:
+            artifact.index.close()
+            artifact.words.close()
         if self._embedder is not None:
             self._embedder.close()
             self._embedder = None
@@ -86,41 +94,90 @@ class KnowledgeBase:
     @contextmanager
     def _use(self) -> Iterator[Artifact]:
         with self._state:
-            if self._opened is None:
+            if self._artifact is None:
                 raise ValueError("the knowledge base is closed")
-            opened = self._opened
+            artifact = self._artifact
             self._running += 1
         try:
-            yield opened
+            yield artifact
         finally:
             with self._state:
                 self._running -= 1
                 self._state.notify_all()
+
+    # -- searching ---------------------------------------------------------------------------------------------------
 
     def search(
         self,
         question: str,
         k: int = 5,
         *,
+        mode: Mode = "hybrid",
         sources: Names = None,
         sections: Names = None,
         content_types: Names = None,
         neighbours: int = 0,
+        merge: bool = False,
+        min_confidence: float | None = None,
     ) -> tuple[Hit, ...]:
-        """The `k` chunks nearest to a question, best first; fewer only where there are no more.
+        """The `k` chunks that fit a question best, best first; fewer only where there are no more.
 
-        Filters keep chunks whose source, section or content type is the given one or among the given ones.
-        `neighbours` adds so many chunks before and after each hit, as far as its source goes. A blank question finds
-        nothing. Raises ModelError where the model cannot be had or the question is too long for it.
+        `hybrid` ranks by meaning and words together, `vector` by meaning alone, `words` by words alone: that needs no
+        model, and finds only chunks with a word of the question. Filters keep chunks whose source, section or content
+        type is the given one or among the given ones. `neighbours` adds so many chunks before and after each hit, as
+        far as its source goes; with `merge`, hits that touch each other become one, so that no chunk is read twice.
+        Hits below `min_confidence` (docs/retrieval.md) are left out, so that there may be none. A blank question finds
+        nothing. Raises ValueError for an unknown name in a filter, ModelError where the model cannot be had or the
+        question is too long for it.
         """
+        if mode not in MODES:
+            raise ValueError(f"there is no mode {mode!r}; use one of {', '.join(MODES)}")
+        _check_counts(k, neighbours)
         text = normalize(question).strip()
-        if not text:
-            return ()
-        with self._use():
-            vector = self._loaded().embed_query(text)
-        return self.search_vector(
-            vector, k, sources=sources, sections=sections, content_types=content_types, neighbours=neighbours
-        )
+        with self._use() as artifact:
+            among = self._matching(artifact, sources, sections, content_types)
+            if not text:
+                return ()
+            if mode == "words":
+                found = self._search.by_words(text, k, among)
+            else:
+                query = np.asarray(self._loaded().embed_query(text), np.float32)
+                if mode == "vector":
+                    found = self._search.by_vector(query, k, among)
+                else:
+                    found = self._search.by_both(text, query, k, among)
+            return _hits(artifact, found, neighbours, merge, min_confidence)
+
+    def search_many(
+        self,
+        questions: Sequence[str],
+        k: int = 5,
+        *,
+        mode: Mode = "hybrid",
+        sources: Names = None,
+        sections: Names = None,
+        content_types: Names = None,
+        neighbours: int = 0,
+        merge: bool = False,
+        min_confidence: float | None = None,
+    ) -> list[tuple[Hit, ...]]:
+        """`search` of each question, in their order; the machine's cores share them."""
+
+        def ask(question: str) -> tuple[Hit, ...]:
+            return self.search(
+                question,
+                k,
+                mode=mode,
+                sources=sources,
+                sections=sections,
+                content_types=content_types,
+                neighbours=neighbours,
+                merge=merge,
+                min_confidence=min_confidence,
+            )
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+            return list(threads.map(ask, questions))
 
     def search_vector(
         self,
@@ -131,27 +188,31 @@ class KnowledgeBase:
         sections: Names = None,
         content_types: Names = None,
         neighbours: int = 0,
+        merge: bool = False,
+        min_confidence: float | None = None,
     ) -> tuple[Hit, ...]:
-        """As `search`, with the question's vector, shape (dimensions,), of any length but 0. Needs no model.
+        """As `search` in the mode `vector`, with the question's vector, shape (dimensions,), of any length but 0.
 
-        Raises ValueError for another shape, and for numbers that are not finite.
+        Needs no model. Raises ValueError for another shape, and for numbers that are not finite.
         """
-        if k < 1 or neighbours < 0:
-            raise ValueError(f"k must be 1 or more and neighbours 0 or more, not {k} and {neighbours}")
+        _check_counts(k, neighbours)
         query = _unit(vector, self.manifest.model.dimensions)
-        with self._use() as opened:
-            among = self._matching(opened, sources, sections, content_types)
-            with self._searching:
-                found = opened.index.nearest(query, k, among)
-            return tuple(_hit(opened, row, score, neighbours) for row, score in found)
+        with self._use() as artifact:
+            among = self._matching(artifact, sources, sections, content_types)
+            return _hits(artifact, self._search.by_vector(query, k, among), neighbours, merge, min_confidence)
 
-    def chunk(self, chunk_id: str) -> Chunk:
-        """The chunk of this id. Raises KeyError."""
-        with self._use() as opened:
-            row = opened.row(chunk_id)
-            if row is None:
-                raise KeyError(chunk_id)
-            return opened.chunk(row)
+    def preload(self, *, mode: Mode = "hybrid") -> None:
+        """Loads what the first question would load, the model included unless the mode is `words`.
+
+        Raises ModelError where the model cannot be had: call it at start, so that this is said then.
+        """
+        with self._use() as artifact:
+            len(artifact.words)
+            self._facets_of(artifact)
+            if mode != "words":
+                artifact.index.sizes()
+                self._search.spread(np.zeros(self.manifest.model.dimensions, np.float32))
+                self._loaded().embed_query("?")
 
     def _loaded(self) -> Embedder:
         with self._loading:
@@ -161,18 +222,72 @@ class KnowledgeBase:
                 self._embedder = Embedder(_model(self.manifest.model, self._model_path))
             return self._embedder
 
-    def _matching(self, opened: Artifact, sources: Names, sections: Names, content_types: Names) -> Positions | None:
-        """Positions of the chunks that pass the filters, ascending; None without a filter."""
-        if sources is None and sections is None and content_types is None:
-            return None
+    # -- what there is -----------------------------------------------------------------------------------------------
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """The chunk of this id. Raises KeyError."""
+        with self._use() as artifact:
+            row = artifact.row(chunk_id)
+            if row is None:
+                raise KeyError(chunk_id)
+            return artifact.chunk(row)
+
+    def document(self, source: str) -> DocumentEntry:
+        """What is known of a source: title, front matter, sha256 and more. Raises ValueError for an unknown one."""
+        found = self._entries()
+        (name,) = _known([unicodedata.normalize("NFC", source)], found, "source")
+        return found[name]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The paths of all sources, sorted."""
+        return tuple(self._entries())
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The names of all sections, sorted, each once."""
+        with self._use() as artifact:
+            return tuple(sorted(self._facets_of(artifact).sections))
+
+    def _entries(self) -> dict[str, DocumentEntry]:
+        with self._use() as artifact, self._loading:
+            if self._documents is None:
+                lines = bytes(artifact.documents).splitlines()
+                self._documents = {entry.source: entry for entry in map(decode_document, lines)}
+            return self._documents
+
+    def _facets_of(self, artifact: Artifact) -> _Facets:
         with self._loading:
             if self._facets is None:
-                self._facets = _Facets(opened)
-        return self._facets.matching(
-            _names(sources, lambda name: unicodedata.normalize("NFC", name)),
-            _names(sections, normalize),
-            _names(content_types, str),
-        )
+                self._facets = _Facets(artifact)
+            return self._facets
+
+    def _matching(self, artifact: Artifact, sources: Names, sections: Names, content_types: Names) -> Positions | None:
+        """Rows of the chunks that pass the filters, ascending; None without a filter."""
+        if sources is None and sections is None and content_types is None:
+            return None
+        facets = self._facets_of(artifact)
+        wanted = _names(sources, lambda name: unicodedata.normalize("NFC", name))
+        if wanted is not None:
+            _known(wanted, self._entries(), "source")
+        named = _names(sections, normalize)
+        if named is not None:
+            _known(named, facets.sections, "section")
+        types = _names(content_types, str)
+        if types is not None:
+            _known(types, get_args(ContentType), "content type")
+        return facets.matching(wanted, named, types)
+
+
+# -- opening ---------------------------------------------------------------------------------------------------------
+
+
+def _open(path: Path) -> Artifact:
+    if not path.is_file():
+        return open_artifact(path)
+    from ragpress.artifact.pack import unpacked
+
+    return unpacked(path, cache_folder() / "artifacts")
 
 
 def _model(wanted: ModelRecord, path: Path | None) -> ModelFile:
@@ -196,24 +311,46 @@ def _unit(vector: npt.ArrayLike, dimensions: int) -> Vector:
     return (query / norm).astype(np.float32)
 
 
+def _check_counts(k: int, neighbours: int) -> None:
+    if k < 1 or neighbours < 0:
+        raise ValueError(f"k must be 1 or more and neighbours 0 or more, not {k} and {neighbours}")
+
+
+# -- filters ---------------------------------------------------------------------------------------------------------
+
+
 def _names(given: Names, form: Callable[[str], str]) -> frozenset[str] | None:
     if given is None:
         return None
     return frozenset(form(name) for name in ([given] if isinstance(given, str) else given))
 
 
-class _Facets:
-    """Source, section and content type of every chunk, as numbers by row; made when a filter is first used."""
+def _known(names: Collection[str], there: Collection[str], what: str) -> Collection[str]:
+    """The names, if all are there. Raises ValueError that says which one is not, and what it may have meant."""
+    for name in sorted(names):
+        if name not in there:
+            near = difflib.get_close_matches(name, there, _SHOWN_NAMES, 0.5) or sorted(there)[:_SHOWN_NAMES]
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "there is none"
+            raise ValueError(f"there is no {what} {name!r}; {hint}")
+    return names
 
-    def __init__(self, opened: Artifact) -> None:
-        count = opened.manifest.counts.chunks
+
+class _Facets:
+    """Source, section and content type of every chunk, as numbers by row; made when they are first asked for."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        count = artifact.manifest.counts.chunks
         self._numbers: tuple[dict[str, int], ...] = ({}, {}, {})
         self._columns = np.empty((3, count), np.int32)
         for row in range(count):
-            chunk = opened.chunk(row)
+            chunk = artifact.chunk(row)
             for column, value in enumerate((chunk.source, chunk.section, chunk.content_type)):
                 numbers = self._numbers[column]
                 self._columns[column, row] = numbers.setdefault(value, len(numbers))
+
+    @property
+    def sections(self) -> Collection[str]:
+        return self._numbers[1]
 
     def matching(self, *filters: frozenset[str] | None) -> Positions:
         keep = np.ones(self._columns.shape[1], bool)
@@ -226,11 +363,51 @@ class _Facets:
 # -- around a hit ----------------------------------------------------------------------------------------------------
 
 
-def _hit(opened: Artifact, row: int, score: float, neighbours: int) -> Hit:
-    chunk = opened.chunk(row)
-    before = _follow(opened, chunk, neighbours, lambda one: one.previous_chunk_id)[::-1]
-    after = _follow(opened, chunk, neighbours, lambda one: one.next_chunk_id)
-    return Hit(chunk=chunk, score=score, neighbours=(*before, *after), passage=passage((*before, chunk, *after)))
+def _hits(
+    artifact: Artifact, found: Sequence[Ranked], neighbours: int, merge: bool, min_confidence: float | None
+) -> tuple[Hit, ...]:
+    trusted = [one for one in found if min_confidence is None or one.confidence >= min_confidence]
+    hits = [_hit(artifact, one, neighbours) for one in trusted]
+    return _merged(artifact, hits) if merge else tuple(hits)
+
+
+def _hit(artifact: Artifact, found: Ranked, neighbours: int) -> Hit:
+    chunk = artifact.chunk(found.row)
+    before = _follow(artifact, chunk, neighbours, lambda one: one.previous_chunk_id)[::-1]
+    after = _follow(artifact, chunk, neighbours, lambda one: one.next_chunk_id)
+    return Hit(
+        chunk=chunk,
+        score=found.score,
+        cosine=found.cosine,
+        word_score=found.word_score,
+        confidence=found.confidence,
+        neighbours=(*before, *after),
+        passage=passage((*before, chunk, *after)),
+    )
+
+
+def _merged(artifact: Artifact, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits, those whose chunks overlap or follow each other as one, in the place of the best of them."""
+    places: dict[int, Chunk] = {}
+    for hit in hits:
+        for chunk in (hit.chunk, *hit.neighbours):
+            row = artifact.row(chunk.chunk_id)
+            if row is not None:
+                places[int(artifact.offsets.starts[row])] = chunk
+    runs: list[list[Chunk]] = []
+    for _, chunk in sorted(places.items()):
+        if runs and runs[-1][-1].next_chunk_id == chunk.chunk_id:
+            runs[-1].append(chunk)
+        else:
+            runs.append([chunk])
+    run_of = {chunk.chunk_id: number for number, run in enumerate(runs) for chunk in run}
+    best: dict[int, Hit] = {}
+    for hit in hits:
+        best.setdefault(run_of[hit.chunk.chunk_id], hit)
+    return tuple(
+        replace(hit, neighbours=tuple(one for one in runs[number] if one != hit.chunk), passage=passage(runs[number]))
+        for number, hit in best.items()
+    )
 
 
 def _follow(opened: Artifact, chunk: Chunk, count: int, pointer: Callable[[Chunk], str | None]) -> list[Chunk]:
@@ -242,41 +419,3 @@ def _follow(opened: Artifact, chunk: Chunk, count: int, pointer: Callable[[Chunk
         chunk = opened.chunk(row)
         found.append(chunk)
     return found
-
-
-def passage(chunks: Sequence[Chunk]) -> str:
-    """The texts of consecutive chunks as one: the first whole, of the others what is new, below its headings."""
-    text = ""
-    open_lines: tuple[str, ...] = ()
-    for chunk in chunks:
-        piece = chunk.text
-        if text:
-            missing = [line for line in _headings(chunk) if line not in open_lines]
-            piece = "\n".join([*missing, chunk.text[chunk.context_chars :]])
-        open_lines = _open_after(open_lines, piece)
-        text += _gap(text, piece) + piece
-    return text
-
-
-def _headings(chunk: Chunk) -> list[str]:
-    """The heading lines at the top of a chunk's context; the rest of it repeats what stands before the chunk."""
-    lines = (line for line in chunk.text[: chunk.context_chars].splitlines() if line)
-    return list(itertools.takewhile(_HEADING.match, lines))
-
-
-def _open_after(lines: tuple[str, ...], text: str) -> tuple[str, ...]:
-    for line in text.splitlines():
-        if found := _HEADING.match(line):
-            lines = (*(one for one in lines if _level(one) < len(found[1])), line)
-    return lines
-
-
-def _level(line: str) -> int:
-    return len(line) - len(line.lstrip("#"))
-
-
-def _gap(before: str, piece: str) -> str:
-    if not before:
-        return ""
-    rows = piece.startswith("|") and before.rsplit("\n", 1)[-1].startswith("|")
-    return "\n" if rows else "\n\n"  # rows of one table stay together

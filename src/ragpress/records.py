@@ -152,13 +152,18 @@ class DocumentEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result. `score` is the cosine similarity, 1 at best; `neighbours` are asked for by number.
+    """A search result. `score` ranks it among the hits of one question and says nothing across questions.
 
+    `cosine` (1 at best) and `word_score` (0 to 1) are what the score was made of, None where that was not looked at.
+    `confidence` says across questions how far the chunk can be trusted to answer. `neighbours` are asked for by number;
     `passage` is the chunk with its neighbours' own text around it, each part once.
     """
 
     chunk: Chunk
     score: float
+    cosine: float | None = None
+    word_score: float | None = None
+    confidence: float = 0.0
     neighbours: tuple[Chunk, ...] = ()
     passage: str = ""
 

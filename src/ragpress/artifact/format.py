@@ -17,6 +17,7 @@ INDEX = "index.json"
 CHUNKS = "chunks.jsonl"
 DOCUMENTS = "documents.jsonl"
 OFFSETS = "chunks.idx"
+WORDS = "words.idx"
 
 REBUILD = "build the artifact again, or copy it again from where it was built"
 _CHECKSUM = re.compile(rb',\n  "checksum": "([0-9a-f]{64})"\n\}\n')
@@ -78,6 +79,13 @@ class IndexSettings(msgspec.Struct, frozen=True, kw_only=True):
     expansion_search: Size = EXPANSION_SEARCH
 
 
+class WordFileRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A word file, of the same chunks as the index file in the same place, and a hash of its making."""
+
+    file: str
+    content: str
+
+
 class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A file's bytes. The crc32 (8 hex digits) is for opening, the sha256 for verifying."""
 
@@ -100,6 +108,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     counts: Counts
     index: IndexSettings
     shards: tuple[Shard, ...]
+    words: tuple[WordFileRecord, ...]
     files: dict[str, FileRecord]
 
 
@@ -165,8 +174,11 @@ def decode_manifest(data: bytes, folder: str) -> Manifest:
 
 
 def _check_names(manifest: Manifest, place: str) -> None:
-    named = {CHUNKS, DOCUMENTS, OFFSETS, *(shard.file for shard in manifest.shards)}
+    parts = [part.file for part in manifest.shards] + [part.file for part in manifest.words]
+    named = {CHUNKS, DOCUMENTS, OFFSETS, *parts}
     if named != set(manifest.files) or any("/" in name or "\\" in name or name[:1] in ("", ".") for name in named):
         raise ArtifactError("bad-artifact", f"{place} does not list the files of an artifact; {REBUILD}")
+    if len(manifest.words) != len(manifest.shards):
+        raise ArtifactError("bad-artifact", f"{place} lists other word files than index files; {REBUILD}")
     if manifest.files[OFFSETS].size != manifest.counts.chunks * _OFFSET_BYTES:
         raise ArtifactError("bad-artifact", f"{place}: its counts do not fit its files; {REBUILD}")

@@ -197,14 +197,19 @@ class VectorIndex:
         return _Candidates(rows, matches.distances, count == len(part))
 
     def _ranked(self, query: Vector, rows: Positions, k: int) -> list[tuple[int, float]]:
+        scores = self.cosines(query, rows)
+        order = np.lexsort((rows, -scores))[:k]
+        return [(int(rows[place]), float(scores[place])) for place in order]
+
+    def cosines(self, query: Vector, rows: Positions) -> npt.NDArray[np.float64]:
+        """The cosine of these rows' vectors with `query`, in their order."""
         scores = np.empty(len(rows))
         for begin in range(0, len(rows), _BLOCK):
             # Element by element and then row by row: equal vectors get equal scores, on every CPU the same ones.
             vectors = self.vectors(rows[begin : begin + _BLOCK]).astype(np.float64)
             norms = np.sqrt((vectors * vectors).sum(axis=1))
             scores[begin : begin + _BLOCK] = (vectors * query.astype(np.float64)).sum(axis=1) / np.maximum(norms, 1e-12)
-        order = np.lexsort((rows, -scores))[:k]
-        return [(int(rows[place]), float(scores[place])) for place in order]
+        return scores
 
     def vectors(self, rows: Positions) -> Stored:
         """The stored vectors of these rows, shape (len(rows), dimensions), in their order."""

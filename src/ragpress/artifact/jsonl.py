@@ -19,6 +19,14 @@ Line = TypeVar("Line", Chunk, DocumentEntry)
 _ENCODER = msgspec.json.Encoder()
 _TOKENS = b',"tokens":'
 _CHUNK_DECODER = msgspec.json.Decoder(Chunk)
+_DOCUMENT_DECODER = msgspec.json.Decoder(DocumentEntry)
+
+
+class _Text(msgspec.Struct):
+    text: str
+
+
+_TEXT_DECODER = msgspec.json.Decoder(_Text)
 
 
 def encode_chunk(chunk: Chunk) -> bytes:
@@ -35,6 +43,26 @@ def decode_chunk(line: bytes) -> Chunk:
     """The chunk of one line of chunks.jsonl. Raises ArtifactError."""
     try:
         return _CHUNK_DECODER.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ArtifactError(
+            "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"
+        ) from None
+
+
+def decode_document(line: bytes) -> DocumentEntry:
+    """The entry of one line of documents.jsonl. Raises ArtifactError."""
+    try:
+        return _DOCUMENT_DECODER.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ArtifactError(
+            "bad-artifact", f"documents.jsonl: a line is not what it should be ({error}); build the artifact again"
+        ) from None
+
+
+def decode_text(line: bytes | memoryview) -> str:
+    """The `text` of one line of chunks.jsonl. Raises ArtifactError."""
+    try:
+        return _TEXT_DECODER.decode(line).text
     except (msgspec.DecodeError, RecursionError) as error:
         raise ArtifactError(
             "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"

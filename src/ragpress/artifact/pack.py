@@ -18,9 +18,10 @@ from typing import BinaryIO
 
 import zstandard
 
-from ragpress.artifact.format import INDEX, Manifest, decode_manifest
-from ragpress.artifact.read import verify_artifact
+from ragpress.artifact.format import INDEX, Manifest, decode_manifest, encode_manifest
+from ragpress.artifact.read import Artifact, open_artifact, verify_artifact
 from ragpress.errors import ArtifactError, BuildError
+from ragpress.files import locked
 from ragpress.repository import Repository
 
 SUFFIX = ".tar.zst"
@@ -124,6 +125,23 @@ def read_packed(archive: Path) -> Manifest:
             return _read_index(_Members(file, archive.name))[1]
     except OSError as error:
         raise _wrong(archive.name, f"it cannot be read: {error.strerror or error}") from None
+
+
+def unpacked(archive: Path, cache: Path) -> Artifact:
+    """The artifact of an archive that `pack` wrote, unpacked below `cache` unless it is there already.
+
+    One that was damaged there is unpacked again. Raises ArtifactError and BuildError, as `unpack` and opening do.
+    """
+    digest = hashlib.sha256(encode_manifest(read_packed(archive))).hexdigest()[:32]
+    folder = cache / digest
+    with locked(cache / f"{digest}.lock", lambda: None):
+        if folder.exists():
+            try:
+                return open_artifact(folder)
+            except ArtifactError:
+                shutil.rmtree(folder)
+        unpack(archive, folder)
+    return open_artifact(folder)
 
 
 @contextmanager

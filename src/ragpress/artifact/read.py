@@ -21,6 +21,7 @@ from ragpress.artifact.format import (
     INDEX,
     OFFSETS,
     REBUILD,
+    WORDS,
     FileRecord,
     Manifest,
     read_manifest,
@@ -29,6 +30,8 @@ from ragpress.artifact.index import Data, IndexFile, VectorIndex
 from ragpress.artifact.jsonl import decode_chunk, read_documents
 from ragpress.artifact.offsets import Offsets, decode_offsets, encode_offsets
 from ragpress.errors import ArtifactError
+from ragpress.lexical.postings import content_hash
+from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.records import Chunk, index_key
 
 _Result = TypeVar("_Result")
@@ -42,8 +45,10 @@ class Artifact(msgspec.Struct, frozen=True):
 
     manifest: Manifest
     lines: Data
+    documents: Data
     offsets: Offsets
     index: VectorIndex
+    words: WordIndex
 
     def row(self, chunk_id: str) -> int | None:
         """The rank of a chunk among the ids; None for what is no chunk of this artifact."""
@@ -109,7 +114,8 @@ def _open(folder: Path, whole: bool) -> Artifact:
     offsets = decode_offsets(files[OFFSETS], manifest.counts.chunks)
     parts = [IndexFile(shard.file, files[shard.file], shard.repeats) for shard in manifest.shards]
     index = VectorIndex(offsets.keys, parts, manifest.model.dimensions, manifest.index.expansion_search)
-    return Artifact(manifest, files[CHUNKS], offsets, index)
+    words = WordIndex([WordFile(part.file, files[part.file]) for part in manifest.words])
+    return Artifact(manifest, files[CHUNKS], files[DOCUMENTS], offsets, index, words)
 
 
 def _checked(folder: Path, name: str, expected: FileRecord, whole: bool) -> Data:
@@ -150,7 +156,7 @@ def verify_artifact(folder: Path) -> Manifest:
 
     Beyond the checksums: the folder holds nothing else; ids are unique; the pointers of each source form one chain in
     the order of the lines; documents.jsonl counts the same chunks; chunks.idx points at the lines; every chunk has its
-    vector, of unit length.
+    vector, of unit length; the word files are of the chunks' texts.
     """
     return _while_current(folder, _verify)
 
@@ -170,7 +176,21 @@ def _verify(folder: Path) -> Manifest:
     if [shard.vectors for shard in manifest.shards] != artifact.index.sizes():
         raise _wrong(folder, INDEX, "it gives other numbers of vectors than the index files hold")
     artifact.index.check()
+    _check_words(folder, artifact)
     return manifest
+
+
+def _check_words(folder: Path, artifact: Artifact) -> None:
+    """Compares the word files with each other, the index files and the texts that they must be made from."""
+    artifact.words.check()
+    if artifact.words.sizes() != artifact.index.sizes():
+        raise _wrong(folder, WORDS, "the word files are of other chunks than the index files")
+    row = 0
+    for part, size in zip(artifact.manifest.words, artifact.words.sizes(), strict=True):
+        texts = [artifact.chunk(place).text for place in range(row, row + size)]
+        if content_hash(texts) != part.content:
+            raise _wrong(folder, part.file, f"it was not made from the texts of {CHUNKS}")
+        row += size
 
 
 def _names(folder: Path) -> list[str]:

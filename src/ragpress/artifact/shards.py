@@ -34,17 +34,18 @@ FEW = 6000
 Piece = tuple[str, Keys, Stored]
 
 
-def shard_names(chunks: int, limit: int = FILE_LIMIT) -> tuple[str, ...]:
-    """The names of the index files for so many chunks: one, or a power of two from 64 to 256.
+def shard_names(chunks: int, limit: int = FILE_LIMIT, name: str = "index.usearch") -> tuple[str, ...]:
+    """The names of the index files, or others, for so many chunks: one, or a power of two from 64 to 256.
 
     The number depends on the count alone, so that a build from scratch and an incremental one agree.
     """
     if chunks <= limit:
-        return ("index.usearch",)
+        return (name,)
     count = _FEWEST
     while count < _MOST and chunks > count * limit:
         count *= 2
-    return tuple(f"index-{number:02x}.usearch" for number in range(count))
+    stem, _, suffix = name.partition(".")
+    return tuple(f"{stem}-{number:02x}.{suffix}" for number in range(count))
 
 
 def shard_bounds(keys: Keys, count: int) -> list[int]:

@@ -23,17 +23,19 @@ from ragpress.artifact.format import (
     FORMAT,
     INDEX,
     OFFSETS,
+    WORDS,
     Counts,
     FileRecord,
     Manifest,
     ModelRecord,
     Shard,
     ToolRecord,
+    WordFileRecord,
     encode_manifest,
     read_manifest,
 )
 from ragpress.artifact.index import Keys, Positions, Stored, current_settings, most_frequent
-from ragpress.artifact.jsonl import encode_chunk
+from ragpress.artifact.jsonl import decode_text, encode_chunk
 from ragpress.artifact.offsets import encode_offsets
 from ragpress.artifact.shards import (
     FILE_LIMIT,
@@ -46,6 +48,7 @@ from ragpress.artifact.shards import (
 )
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import disk_error, put_in_place, recover, staging_folder
+from ragpress.lexical import postings
 from ragpress.records import Chunk, index_key
 from ragpress.vectors.digests import vector_digest
 
@@ -101,8 +104,8 @@ def write_artifact(
     """Replaces the artifact at `target` and returns the new index.json; until then the old one is untouched.
 
     `chunks` are the lines of chunks.jsonl, `documents` is what stands in documents.jsonl, `vectors` has one of unit
-    length for each chunk, in the same order. Index files of the old artifact whose keys and vectors are the same are
-    kept, and those vectors are not read. `limit` is the number of chunks up to which there is one index file. The
+    length for each chunk, in the same order. Files of the old artifact whose keys and vectors, or texts, are the same
+    are kept, and those vectors are not read. `limit` is the number of chunks up to which there is one index file. The
     graphs are built by `executor`, else on this machine. The caller holds the build lock. Raises BuildError: code
     `disk` where the disk refuses, `embedding` for a vector that no index should hold.
     """
@@ -116,6 +119,7 @@ def write_artifact(
         _check_shape(vectors, len(chunks.keys), model)
         with ThreadPoolExecutor(1) as threads:  # checksums and the disk leave a core to the graphs
             written = threads.submit(_write_lines, writer, chunks, documents)
+            words = threads.submit(_write_words, writer, target, chunks, limit)
             shards = _write_index(writer, target, chunks.keys, vectors, limit, executor, threads)
             written.result()
         manifest = Manifest(
@@ -127,6 +131,7 @@ def write_artifact(
             counts=Counts(sources=documents.count(b"\n"), chunks=len(chunks.keys)),
             index=current_settings(),
             shards=shards,
+            words=words.result(),
             files=dict(sorted(writer.records.items())),
         )
         writer.file(INDEX, encode_manifest(manifest))
@@ -185,6 +190,28 @@ def _write_lines(writer: _Writer, chunks: Lines, documents: bytes) -> None:
     writer.file(OFFSETS, encode_offsets(chunks.keys, ends - chunks.lengths, chunks.lengths - 1))
 
 
+def _write_words(writer: _Writer, target: Path, chunks: Lines, limit: int) -> tuple[WordFileRecord, ...]:
+    """Writes the word files, a file for the chunks of each index file, or keeps those of the old artifact."""
+    manifest = _old_manifest(target)
+    old = {part.content: part.file for part in manifest.words} if manifest else {}
+    ends = np.cumsum(chunks.lengths, dtype=np.int64)
+    order = np.argsort(chunks.keys)
+    data = memoryview(chunks.data)
+    names = shard_names(len(chunks.keys), limit, WORDS)
+    bounds = shard_bounds(chunks.keys[order], len(names))
+    records = []
+    for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
+        places = order[begin:end]
+        spans = zip((ends[places] - chunks.lengths[places]).tolist(), ends[places].tolist(), strict=True)
+        texts = [decode_text(data[one:other]) for one, other in spans]
+        content = postings.content_hash(texts)
+        known = old.get(content)
+        if not (manifest and known and writer.keep(name, target / known, manifest.files[known])):
+            writer.file(name, postings.build_postings(texts))
+        records.append(WordFileRecord(file=name, content=content))
+    return tuple(records)
+
+
 def _write_index(
     writer: _Writer,
     target: Path,
@@ -199,7 +226,8 @@ def _write_index(
     Those are checked by `threads`, and built where they are damaged.
     """
     settings = current_settings()
-    old = _old_shards(target)
+    manifest = _old_manifest(target)
+    old = {shard.content: (shard, manifest.files[shard.file]) for shard in manifest.shards} if manifest else {}
     order = np.argsort(keys)
     names = shard_names(len(keys), limit)
     bounds = shard_bounds(keys[order], len(names))
@@ -234,13 +262,12 @@ def _write_index(
     return tuple(shards[name] for name in names)
 
 
-def _old_shards(target: Path) -> dict[str, tuple[Shard, FileRecord]]:
-    """Content hash to what the old artifact says of that index file; nothing where it cannot be read."""
+def _old_manifest(target: Path) -> Manifest | None:
+    """What the artifact that is replaced says of its files; None where it cannot be read."""
     try:
-        manifest = read_manifest(target)
+        return read_manifest(target)
     except ArtifactError:
-        return {}
-    return {shard.content: (shard, manifest.files[shard.file]) for shard in manifest.shards}
+        return None
 
 
 def _check_shape(vectors: Vectors, chunks: int, model: ModelRecord) -> None:

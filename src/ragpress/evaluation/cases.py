@@ -26,6 +26,8 @@ _CONDITIONS = {
 }
 """Key of a line to field of Case."""
 
+_UNANSWERABLE = "unanswerable"
+_KEYS = ("question", _UNANSWERABLE, *_CONDITIONS)
 _OWN_PREFIX = "expected"  # no other tool's key begins so, so that an unknown one is a slip
 _CLOSE = 0.8
 
@@ -35,7 +37,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     A condition is met by any of its values, an empty one by every chunk. `sources` are paths below sources/ or ends of
     them (`wiki.md` for `klinika/wiki.md`), `sections` a chunk's whole `section`, `answers` a part of its text. Values
-    and chunk are compared folded (`text.fold`), any white space as one space.
+    and chunk are compared folded (`text.fold`), any white space as one space. A case that is `unanswerable` has no
+    condition, and no chunk answers it.
     """
 
     question: str
@@ -44,9 +47,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     sections: tuple[str, ...] = ()
     content_types: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    unanswerable: bool = False
 
     def is_answered_by(self, chunk: Chunk) -> bool:
-        return all(meets(chunk, getattr(self, field)) for field, meets in _TESTS.items())
+        return not self.unanswerable and all(meets(chunk, getattr(self, field)) for field, meets in _TESTS.items())
 
 
 @lru_cache(maxsize=1 << 14)
@@ -134,7 +138,7 @@ def _case(line: str, place: str, ignored: dict[str, None]) -> Case:
     if not isinstance(found, dict):
         raise wrong('not a JSON object; write {"question": "…", "expected_section": "…"}')
     for key in found:
-        if key != "question" and key not in _CONDITIONS:
+        if key not in _KEYS:
             _check_unknown(key, wrong)
             ignored[key] = None
     question = found.get("question")
@@ -143,17 +147,23 @@ def _case(line: str, place: str, ignored: dict[str, None]) -> Case:
     values: dict[str, tuple[str, ...]] = {}
     for key, field in _CONDITIONS.items():
         values[field] = (*values.get(field, ()), *_texts(found.get(key), key, wrong))
-    if not any(values.values()):
-        raise wrong(f"nothing says what must be found; give one of {', '.join(_CONDITIONS)}")
+    unanswerable = found.get(_UNANSWERABLE) or False
+    if not isinstance(unanswerable, bool):
+        raise wrong(f"`{_UNANSWERABLE}` is neither true nor false")
+    if unanswerable == any(values.values()):
+        conditions = ", ".join(_CONDITIONS)
+        if unanswerable:
+            raise wrong(f"it is `{_UNANSWERABLE}` and says what must be found; leave out one of the two")
+        raise wrong(f'nothing says what must be found; give one of {conditions}, or "{_UNANSWERABLE}": true')
     for name in values["content_types"]:
         if name not in get_args(ContentType):
             raise wrong(f"no chunk has the content_type {name!r}; use one of {', '.join(get_args(ContentType))}")
     values["sources"] = tuple(unicodedata.normalize("NFC", source).strip("/") for source in values["sources"])
-    return Case(question=question, place=place, **values)
+    return Case(question=question, place=place, unanswerable=unanswerable, **values)
 
 
 def _check_unknown(key: str, wrong: Callable[[str], BuildError]) -> None:
-    close = difflib.get_close_matches(key, ["question", *_CONDITIONS], 1, _CLOSE)
+    close = difflib.get_close_matches(key, _KEYS, 1, _CLOSE)
     if close:
         raise wrong(f"there is no key `{key}`; did you mean `{close[0]}`?")
     if key.startswith(_OWN_PREFIX):

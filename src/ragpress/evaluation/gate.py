@@ -10,7 +10,7 @@ from ragpress.config import Config
 from ragpress.console import Report, plural, report
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
-from ragpress.evaluation.measuring import Result, evaluate_artifact, figures
+from ragpress.evaluation.measuring import Measurement, Result, figures, measure_artifact
 from ragpress.evaluation.record import (
     RECORD,
     Compared,
@@ -24,7 +24,7 @@ from ragpress.evaluation.record import (
     records_at,
     updated,
 )
-from ragpress.evaluation.tables import found_instead, misses, rank_words, table
+from ragpress.evaluation.tables import found_instead, misses, rank_words, separation_lines, table
 from ragpress.files import replace_file
 from ragpress.models.selection import own_file
 from ragpress.pipeline.merge import is_built
@@ -58,10 +58,11 @@ def check_retrieval(repository: Repository, report: Report = report, base: str =
         return
     found = find_base(repository.root, base) if base or under_ci() else None
     baseline = Baseline(found.name, records_at(repository, found.revision)) if found else None
-    model, results = evaluate_repository(repository, report)
-    for line in table(results):
+    measured = _measure(repository, report)
+    for line in (*table(measured.results), *separation_lines(measured.separation)):
         report(line)
-    decide(repository.config, read_records(repository), model, results, report, baseline, must_compare=under_ci())
+    records = read_records(repository)
+    decide(repository.config, records, measured.model, measured.results, report, baseline, must_compare=under_ci())
 
 
 def accept_retrieval(repository: Repository, report: Report = report, worse: bool = False) -> None:
@@ -105,9 +106,14 @@ def has_questions(repository: Repository) -> bool:
 
 def evaluate_repository(repository: Repository, report: Report = report) -> tuple[str, tuple[Result, ...]]:
     """The model's name, and the results of the repository's own questions against its artifact. Raises BuildError."""
+    found = _measure(repository, report)
+    return found.model, found.results
+
+
+def _measure(repository: Repository, report: Report) -> Measurement:
     config = repository.config
     cases = read_cases(repository.golden / QUESTIONS, report, f"{config.golden}/{QUESTIONS}")
-    return evaluate_artifact(repository.artifact, cases, report, own_file(repository))
+    return measure_artifact(repository.artifact, cases, report, own_file(repository))
 
 
 # -- the verdict -----------------------------------------------------------------------------------------------------

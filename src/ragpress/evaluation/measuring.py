@@ -16,7 +16,8 @@ from ragpress.artifact.jsonl import read_chunks
 from ragpress.console import Report
 from ragpress.errors import BuildError, ModelError, message, render
 from ragpress.evaluation.cases import Case, obstacle
-from ragpress.knowledge_base import KnowledgeBase
+from ragpress.evaluation.confidence import Separation, question_confidence, separation
+from ragpress.knowledge_base import KnowledgeBase, Mode
 from ragpress.records import Chunk, Hit
 
 DEPTH = 10
@@ -67,26 +68,42 @@ def figures(ranks: Sequence[int | None]) -> Figures:
 # -- asking ----------------------------------------------------------------------------------------------------------
 
 
-def evaluate_artifact(
-    folder: Path, cases: Sequence[Case], report: Report, model_path: Path | None = None
-) -> tuple[str, tuple[Result, ...]]:
-    """The model's name, and the results of all cases asked of an artifact, in order.
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """The model's name, the results of the cases that a chunk should answer, in order, and how the others differ.
+
+    `separation` is None where no case is `unanswerable`.
+    """
+
+    model: str
+    results: tuple[Result, ...]
+    separation: Separation | None
+
+
+def measure_artifact(
+    folder: Path, cases: Sequence[Case], report: Report, model_path: Path | None = None, mode: Mode = "hybrid"
+) -> Measurement:
+    """All cases asked of an artifact.
 
     A warning names each case that no chunk answers: there the documents or the case are at fault, not the search.
-    Raises ArtifactError, ModelError, and BuildError that names the case whose question is too long.
+    Raises ArtifactError, ModelError, and BuildError where no case has an answer, or that names the case whose question
+    is too long.
     """
+    answerable = [case for case in cases if not case.unanswerable]
+    others = [case for case in cases if case.unanswerable]
+    if not answerable:
+        raise BuildError("bad-case", "all questions are marked `unanswerable`; write some that have an answer")
     with KnowledgeBase.open(folder, model_path) as base:
         model = base.manifest.model.name
-        results = judge(
-            cases,
-            ask(cases, lambda case: base.search(case.question, DEPTH)),
-            lambda: read_chunks(folder / CHUNKS),
-        )
+        hits = ask([*answerable, *others], lambda case: base.search(case.question, DEPTH, mode=mode))
+        results = judge(answerable, hits[: len(answerable)], lambda: read_chunks(folder / CHUNKS))
     for result in results:
         if result.obstacle:
             text = f"{result.case.place}: no chunk answers it: {result.obstacle}"
             report(render(message("warning", "retrieval", text)))
-    return model, results
+    trust = [question_confidence(found) for found in hits]
+    return Measurement(
+        model=model, results=results, separation=separation(trust[: len(answerable)], trust[len(answerable) :])
+    )
 
 
 def ask(cases: Sequence[Case], answer: Callable[[Case], _Found]) -> list[_Found]:

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from ragpress.artifact.index import Vector
+from ragpress.artifact.search import top
 from ragpress.config import Config, parse_config
 from ragpress.console import Report, report
 from ragpress.embedding.embedder import Embedder
@@ -18,6 +19,9 @@ from ragpress.errors import BuildError
 from ragpress.evaluation.cases import Case
 from ragpress.evaluation.measuring import DEPTH, Figures, ask, figures, judge
 from ragpress.evaluation.tables import HEADS, aligned, cells
+from ragpress.lexical.fusion import Spread, sample_rows
+from ragpress.lexical.postings import build_postings
+from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.models.known import ModelFile, resolve
 from ragpress.models.selection import sticky_name
 from ragpress.pipeline.chunk import comparing, compiled
@@ -95,20 +99,22 @@ def with_settings(config: Config, settings: dict[str, Setting]) -> Config:
 def sweep(
     repository: Repository, cases: Sequence[Case], combinations: Sequence[dict[str, Setting]], report: Report = report
 ) -> Iterator[Row]:
-    """A row a combination: the repository's sources cut with these settings, and searched exactly.
+    """A row a combination: the repository's sources cut with these settings, and searched as an artifact is.
 
     Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
     """
     file = resolve(repository.config, repository.root, sticky=sticky_name(repository), report=report)
     with Embedder(file) as embedder:
-        questions = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))
+        texts = [normalize(case.question).strip() for case in cases]
+        queries = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))
     for settings in combinations:
         begin = time.perf_counter()
         changed = msgspec.structs.replace(repository, config=with_settings(repository.config, settings))
         chunks = sorted(_chunks(changed, report), key=lambda chunk: chunk.chunk_id)  # the order of an artifact's rows
         vectors = _vectors(changed, file, chunks, report)
         seconds = time.perf_counter() - begin
-        hits = [nearest(question, chunks, vectors) for question in questions]
+        words = WordIndex([WordFile("words", build_postings([chunk.text for chunk in chunks]))])
+        hits = [rank(text, query, chunks, vectors, words) for text, query in zip(texts, queries, strict=True)]
         ranks = [result.rank for result in judge(cases, hits, lambda: ())]
         yield Row(settings=settings, chunks=len(chunks), figures=figures(ranks), seconds=round(seconds, 1))
 
@@ -134,15 +140,16 @@ def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], r
     return vectors
 
 
-def nearest(question: Vector, chunks: Sequence[Chunk], vectors: Stored) -> tuple[Hit, ...]:
-    """The hits that an artifact of these chunks (ordered by id; vectors of the same order) would give, exactly."""
-    query = question.astype(np.float64)
-    rough = vectors.astype(np.float32) @ question
-    rows = np.sort(np.argsort(-rough, kind="stable")[:_CANDIDATES])
+def rank(text: str, query: Vector, chunks: Sequence[Chunk], vectors: Stored, words: WordIndex) -> tuple[Hit, ...]:
+    """The hits that an artifact of these chunks (ordered by id; vectors and words of the same order) would give."""
+    rough = (vectors.astype(np.float32) @ query).astype(np.float64)
+    spread = Spread.of(rough[sample_rows(len(chunks))])
+    word_scores = words.scores(text)
+    rows = np.sort(top(spread.fused(rough, word_scores), _CANDIDATES))
     candidates = vectors[rows].astype(np.float64)
     # Element by element and then row by row, as the index does: equal vectors get equal scores.
     norms = np.maximum(np.sqrt((candidates * candidates).sum(axis=1)), 1e-12)
-    scores = (candidates * query).sum(axis=1) / norms
+    scores = spread.fused((candidates * query.astype(np.float64)).sum(axis=1) / norms, word_scores[rows])
     best = np.lexsort((rows, -scores))[:DEPTH]
     return tuple(Hit(chunk=chunks[int(rows[place])], score=float(scores[place])) for place in best)
 

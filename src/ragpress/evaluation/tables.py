@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ragpress.evaluation.measuring import DEPTH, Figures, Result, by_language, by_source, figures
+from ragpress.evaluation.confidence import Separation
+from ragpress.evaluation.measuring import DEPTH, Figures, Measurement, Result, by_language, by_source, figures
+from ragpress.knowledge_base import Mode
 from ragpress.review.diff.showing import shorten, visible
 
 _SHOWN = 100  # characters of a question or chunk in a line
@@ -50,6 +52,31 @@ def report_lines(results: Sequence[Result]) -> list[str]:
     return lines
 
 
+def separation_lines(found: Separation | None) -> list[str]:
+    """How well questions with and without an answer are told apart; nothing where there are none without."""
+    if found is None:
+        return []
+    return [
+        f"no answer: {found.unanswerable} of {found.answerable + found.unanswerable} questions have none;"
+        f" area under the curve {found.area:.4f}",
+        f"no answer: min_confidence = {found.threshold:.4f} serves best: it keeps {found.answered:.1%} of the questions"
+        f" that have an answer, and rejects {found.rejected:.1%} of the others",
+    ]
+
+
+def comparison_lines(found: Mapping[Mode, Measurement]) -> list[str]:
+    """The figures of several modes of search side by side, in total and by language."""
+    rows: list[tuple[str, ...]] = [("", *HEADS, "")]
+    for mode, measured in found.items():
+        rows.append((mode, *cells(figures([result.rank for result in measured.results])), ""))
+    for mode, measured in found.items():
+        rows += [(mode, *cells(each), name) for name, each in by_language(measured.results).items()]
+    lines = aligned(rows)
+    for mode, measured in found.items():
+        lines += [f"{mode}: {line}" for line in separation_lines(measured.separation)]
+    return lines
+
+
 def misses(results: Sequence[Result]) -> list[Result]:
     """The results that hit@5 does not count."""
     return [result for result in results if result.rank is None or result.rank > 5]
@@ -77,11 +104,17 @@ def _short(text: str) -> str:
     return shorten(visible(" ".join(text.split())), _SHOWN)
 
 
-def to_json(results: Sequence[Result]) -> str:
-    """The figures as an object: `questions`, `hit@1`, `hit@3`, `hit@5`, `mrr@10`, `by_language`, `by_source`."""
-    found = {
-        **msgspec.to_builtins(figures([result.rank for result in results])),
-        "by_language": by_language(results),
-        "by_source": by_source(results),
+def to_json(found: Measurement | Mapping[Mode, Measurement]) -> str:
+    """The figures as an object, or one by mode: `questions`, `hit@1`, `hit@3`, `hit@5`, `mrr@10`, `by_language`,
+    `by_source`, and `no_answer` where there are questions without one."""
+    data = _plain(found) if isinstance(found, Measurement) else {mode: _plain(each) for mode, each in found.items()}
+    return msgspec.json.format(msgspec.json.encode(data), indent=1).decode()
+
+
+def _plain(found: Measurement) -> dict[str, object]:
+    return {
+        **msgspec.to_builtins(figures([result.rank for result in found.results])),
+        "by_language": by_language(found.results),
+        "by_source": by_source(found.results),
+        **({"no_answer": found.separation} if found.separation else {}),
     }
-    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode()

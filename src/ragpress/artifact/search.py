@@ -1,0 +1,105 @@
+"""The chunks of an artifact that fit a question best: by their vectors, by their words, or by both together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ragpress.artifact.index import Positions, Vector
+from ragpress.artifact.read import Artifact
+from ragpress.lexical.fusion import Spread, confidence, sample_rows
+from ragpress.lexical.scoring import Scores
+
+_CANDIDATES = 64  # chunks beyond those asked for that each ranking names for the fusion of both
+_MOST_CANDIDATES = 1024  # so many at last, where it takes more to be sure of the first ones
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A row and what it was ranked by; `cosine` or `word_score` is None where that was not looked at."""
+
+    row: int
+    score: float
+    cosine: float | None
+    word_score: float | None
+
+    @property
+    def confidence(self) -> float:
+        return confidence(self.cosine, self.word_score)
+
+
+class Search:
+    """Searches an open artifact. Safe from several threads.
+
+    Each method gives at most `k` rows, best first, equal ones in their order. With `among` (ascending rows) only those
+    are searched; a row's score does not change by that. A query is a vector of unit length.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        self._artifact = artifact
+        self._sample: npt.NDArray[np.float32] | None = None
+        self._sampling = threading.Lock()
+        # usearch's working memory of a search belongs to a thread's number, and each caller's thread is its number 0
+        self._searching = threading.Lock()
+
+    def by_vector(self, query: Vector, k: int, among: Positions | None = None) -> list[Ranked]:
+        """The nearest by cosine."""
+        with self._searching:
+            found = self._artifact.index.nearest(query, k, among)
+        return [Ranked(row, cosine, cosine, None) for row, cosine in found]
+
+    def by_words(self, text: str, k: int, among: Positions | None = None) -> list[Ranked]:
+        """The best by word score, of those with a word of the text."""
+        scores = self._artifact.words.scores(text)
+        rows = top(scores, k, among)
+        return [Ranked(row, score, None, score) for row in rows.tolist() if (score := float(scores[row])) > 0]
+
+    def by_both(self, text: str, query: Vector, k: int, among: Positions | None = None) -> list[Ranked]:
+        """The first by `Spread.fused` of the candidates that the two rankings name.
+
+        No other chunk can come before the last one found once that is better than the last candidates' cosine and word
+        score together would be; until then there are more candidates.
+        """
+        words = self._artifact.words.scores(text)
+        total = len(words) if among is None else len(among)
+        spread = self.spread(query)
+        wanted = k + _CANDIDATES
+        while True:
+            near = self.by_vector(query, wanted, among)
+            best = top(words, wanted, among)
+            rows = np.union1d(np.array([one.row for one in near], np.int64), best)
+            cosines = self._artifact.index.cosines(query, rows)
+            scores = spread.fused(cosines, words[rows])
+            order = np.lexsort((rows, -scores))[:k]
+            if len(near) >= total or wanted >= _MOST_CANDIDATES:
+                break
+            beyond = spread.fused(np.array([near[-1].score]), words[best[-1:]])
+            if scores[order[-1]] >= beyond[0]:
+                break
+            wanted *= 4
+        columns = (rows[order], scores[order], cosines[order], words[rows[order]])
+        return [Ranked(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def spread(self, query: Vector) -> Spread:
+        """Mean and deviation of the query's cosines, over the sample of `sample_rows`."""
+        with self._sampling:
+            if self._sample is None:
+                rows = sample_rows(len(self._artifact.index))
+                vectors = self._artifact.index.vectors(rows).astype(np.float32)
+                self._sample = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        cosines = (self._sample @ query).astype(np.float64)
+        return Spread.of(cosines)
+
+
+def top(scores: Scores, k: int, among: Positions | Sequence[int] | None = None) -> Positions:
+    """The `k` rows of the highest scores, best first, equal ones in their order."""
+    rows = np.arange(len(scores)) if among is None else np.asarray(among, np.int64)
+    chosen = scores[rows]
+    if k < len(rows):
+        least = np.partition(chosen, len(chosen) - k)[len(chosen) - k]
+        above = rows[chosen > least]
+        rows = np.concatenate([above, rows[chosen == least][: k - len(above)]])
+    return rows[np.lexsort((rows, -scores[rows]))]
