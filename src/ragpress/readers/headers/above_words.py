@@ -41,7 +41,8 @@ def _groups(row: Row, below: Row) -> bool:
     if any(below.inherited):
         return False
     gaps = [column for column in own if column >= len(row.cells) or not row.cells[column]]
-    return len(filled) > 1 and len(gaps) > 1 and len(own) > len(filled) and filled[0] > names[0]
+    spread = sum(column > names[0] for column in gaps) * 2 >= len(filled)
+    return len(filled) > 1 and len(gaps) > 1 and len(own) > len(filled) and filled[0] > names[0] and spread
 
 
 def _is_candidate(rows: Sequence[Row], width: int) -> bool:
@@ -102,7 +103,7 @@ def _evidence(name: str, values: Sequence[str], known: float) -> float:
     if typical >= max(2 * len(name), len(name) + 12):
         score += 0.5
     if len(values) >= 4 and len(set(values)) * 2 <= len(values):
-        score += 0.5
+        score += 0.5 if len(values) >= 8 else 0.25
     if name[0].isupper() and sum(value[0].islower() for value in values) * 4 > len(values) * 3:
         score += 0.5  # `Порода` above `такса`, `овчарка`
     if len(values) > 2 and len(name.split()) > 1 + max(len(value.split()) for value in values):
