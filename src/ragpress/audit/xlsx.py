@@ -314,7 +314,7 @@ def _around(ranges: Sequence[_Range], column: int) -> _Range | None:
 
 
 def _merged_by_row(sheet: _Sheet) -> dict[int, list[_Range]]:
-    """For each row with cells the merged ranges that it crosses, by their first columns; only so many, for hostile files."""
+    """For each row with cells the merged ranges that it crosses, by their first columns; a bounded number."""
     numbers = sorted({number for number, _ in sheet.rows})
     found: dict[int, list[_Range]] = defaultdict(list)
     budget = _MAX_CROSSINGS

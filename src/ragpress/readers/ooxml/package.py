@@ -94,7 +94,7 @@ class Package:
         try:
             return self._expand(name)
         except _ZIP_FAULTS as fault:
-            self.warn(f"{part_name(name)} is damaged ({_reason(fault)}) and was not read; save the file anew")
+            self.warn(f"{part_name(name)} is damaged ({_reason(fault)}) and was not read; save the file again")
             return None
 
     def head(self, name: str, size: int) -> bytes:
@@ -126,7 +126,7 @@ class Package:
                 self.source,
             ) from None
         if fault:
-            self.warn(f"{part_name(name)} is damaged ({fault}); what could be read of it was; save the file anew")
+            self.warn(f"{part_name(name)} is damaged ({fault}); what could be read of it was; save the file again")
         return root
 
     def root(self, name: str) -> Element:
@@ -232,7 +232,7 @@ def open_package(data: bytes, source: str, kind: Literal["Word", "Excel"], class
     a zip archive or a broken one, "too-large" for an archive that would expand beyond the limits.
     """
     if not data.strip(b"\0 \r\n\t"):
-        raise SourceError("empty-source", "the file has no content; save it anew or remove it", source)
+        raise SourceError("empty-source", "the file has no content; save it again or remove it", source)
     if data.startswith(_OLE):
         raise _ole_error(data, source, kind)
     try:
@@ -281,7 +281,7 @@ def _ole_error(data: bytes, source: str, kind: str) -> SourceError:
     if "WordDocument".encode("utf-16-le") in data:
         found = "this is a legacy Word file under another suffix; save it as .docx in Word or LibreOffice"
         return SourceError("legacy-doc", found, source)
-    return SourceError("bad-archive", f"this is a file of an older format; save it anew in {kind}", source)
+    return SourceError("bad-archive", f"this is a file of an older format; save it again in {kind}", source)
 
 
 def _not_a_zip(data: bytes, kind: str, fault: BaseException) -> str:
@@ -297,7 +297,7 @@ def _not_a_zip(data: bytes, kind: str, fault: BaseException) -> str:
     ):
         if start.startswith(mark):
             return f"this is {name} under another suffix; open it in {kind} and save it in the new format"
-    return f"this is no {kind} file: it is not a zip archive; open it in {kind} and save it anew, or remove it"
+    return f"this is no {kind} file: it is not a zip archive; open it in {kind} and save it again, or remove it"
 
 
 def _reason(fault: BaseException) -> str:

@@ -123,7 +123,7 @@ class _Reader:
     def _sheet(self, sheet: SheetEntry, book: Book) -> bool:
         """Reads a sheet. Returns whether it is empty but for a row of names or a leftover."""
         if not sheet.part:
-            self._report("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file anew")
+            self._report("warning", "bad-part", f"sheet «{sheet.name}» is missing from the file; save the file again")
             return False
         if sheet.kind != "worksheet":
             self._chart_sheet(sheet)
@@ -234,7 +234,7 @@ class _Reader:
             found = f"formulas without a stored value: {len(content.formulas)}; open and save the file in Excel"
             self._report("warning", "xlsx-formula", f"sheet «{name}»: {found}", first)
         if content.bad_strings:
-            found = f"cells whose text is missing from the file: {content.bad_strings}; save it anew"
+            found = f"cells whose text is missing from the file: {content.bad_strings}; save it again"
             self._report("warning", "bad-part", f"sheet «{name}»: {found}")
         if content.pictures:
             found = f"cells that show a picture or data without a text: {content.pictures}"

@@ -53,12 +53,12 @@ def stream(package: Package, name: str, *names: str) -> Iterator[Element]:
             while element.getprevious() is not None:
                 del element.getparent()[0]
     except etree.XMLSyntaxError as error:  # nothing in it is XML
-        package.warn(f"{part_name(name)} is damaged ({_one_line(error.msg)}) and was not read; save the file anew")
+        package.warn(f"{part_name(name)} is damaged ({_one_line(error.msg)}) and was not read; save the file again")
         return
     faults = [entry for entry in parser.error_log if entry.level_name != "WARNING" and "NS_" not in entry.type_name]
     if faults:
         found = _one_line(faults[0].message)
-        package.warn(f"{part_name(name)} is damaged ({found}); what could be read of it was; save the file anew")
+        package.warn(f"{part_name(name)} is damaged ({found}); what could be read of it was; save the file again")
 
 
 def _strip_empty_cells(data: bytes) -> bytes:

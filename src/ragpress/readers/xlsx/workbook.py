@@ -54,9 +54,9 @@ def read_workbook(package: Package) -> Workbook:
         for name, found in _OTHERS.items():
             if package.find(name):
                 raise SourceError("bad-archive", found, package.source)
-    root = package.required_xml(main, "workbook (xl/workbook.xml); save the file anew in Excel")
+    root = package.required_xml(main, "workbook (xl/workbook.xml); save the file again in Excel")
     if local(root) != "workbook":
-        damaged = f"{main} holds <{local(root)}> and no workbook; save the file anew in Excel"
+        damaged = f"{main} holds <{local(root)}> and no workbook; save the file again in Excel"
         found = _OTHERS["word/document.xml"] if local(root) == "document" else damaged
         raise SourceError("bad-archive", found, package.source)
     date1904 = is_on(child(root, "workbookPr").get("date1904"))
@@ -66,7 +66,7 @@ def read_workbook(package: Package) -> Workbook:
     if not sheets:
         sheets = _unlisted(package)
     if not sheets:
-        raise SourceError("bad-archive", "the workbook lists no sheet; save the file anew in Excel", package.source)
+        raise SourceError("bad-archive", "the workbook lists no sheet; save the file again in Excel", package.source)
     strings = package.related(main, "sharedStrings") or [package.find("xl/sharedStrings.xml")]
     styles = package.related(main, "styles") or [package.find("xl/styles.xml")]
     return Workbook(main, sheets, date1904, strings[0], styles[0])
