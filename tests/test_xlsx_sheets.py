@@ -156,6 +156,37 @@ def test_two_equal_tables_with_one_blank_column_between_are_two() -> None:
     assert texts(read(make_xlsx({"А": rows(grid)}))) == ["Имя: Мост\nЧисло: 1", "Имя: Брод\nЧисло: 2"]
 
 
+def test_figures_that_stand_apart_from_their_names_are_one_table() -> None:
+    grid: Grid = [["Item", None, None, None, 2008], ["Sales", None, None, None, 1200], ["Rent", None, None, None, 100]]
+    assert texts(read(make_xlsx({"А": rows(grid)}))) == ["Item: Sales\n2008: 1200", "Item: Rent\n2008: 100"]
+
+
+def test_tables_with_titles_of_their_own_are_two_beside_one_blank_column() -> None:
+    grid: Grid = [
+        ["Приход", None, None, "Расход"],
+        ["Товар", "Число", None, "Город", "Сумма"],
+        ["Мост", 1, None, "Тверь", 2],
+    ]
+    units = read(make_xlsx({"А": rows(grid)})).units
+    assert [(unit.text, unit.headings[1:]) for unit in units] == [
+        ("Товар: Мост\nЧисло: 1", ("Приход",)),
+        ("Город: Тверь\nСумма: 2", ("Расход",)),
+    ]
+
+
+def test_a_header_of_rows_with_blank_ones_between_is_one() -> None:
+    grid: Grid = [
+        ["Region", "Births", None, "Deaths"],
+        [],
+        [None, 1980, 1990, 1980, 1990],
+        [],
+        ["North", 5, 6, 7, 8],
+        ["South", 6, 7, 8, 9],
+    ]
+    expected = "Region: North\nBirths / 1980: 5\nBirths / 1990: 6\nDeaths / 1980: 7\nDeaths / 1990: 8"
+    assert texts(read(make_xlsx({"А": rows(grid)})))[0] == expected
+
+
 def test_a_block_behind_a_blank_row_goes_on_with_its_table() -> None:
     grid: Grid = [["Имя", "Число"], ["Мост", 1], [], ["Брод", 2], [], ["Раздел второй"], ["Вал", 3]]
     units = read(make_xlsx({"А": rows(grid)})).units

@@ -92,7 +92,9 @@ def table_units(
             put("paragraph", text, row)
     base = path, trail
     for row in table.facts:
-        put("paragraph", "\n".join(row.own()), row)
+        texts = row.own()
+        named = len(texts) % 2 == 0 and all(text.endswith(":") for text in texts[::2])
+        put("paragraph", pairs_text(texts)[0] if named else "\n".join(texts), row)
     header = table.header
     unused = _unused(table)
     if unused:

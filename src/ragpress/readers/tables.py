@@ -70,7 +70,7 @@ def read_table(grid: Sequence[Row], header_rows: int | None = None) -> TableRead
 
 def _read(rows: Sequence[Row], found: HeaderRows | None) -> TableReading:
     if found is None:
-        start = 0 if is_card(rows) else _leading_titles(rows)
+        start = _leading_titles(rows)
         body, notes = _split_notes(rows[start:])
         return TableReading(
             titles=tuple(rows[:start]),
@@ -168,8 +168,11 @@ def _first_header(rows: Sequence[Row]) -> HeaderRows | None:
         if sum(len(row.filled()) > 1 for row in rows[:index]) < 3:
             continue
         found = find_header_over_values(rows[:index])
-        if found is not None:
+        if found is not None and len(rows[found.start + found.depth - 1].filled()) > 1:
             return found
+        if found is not None:  # whether its last row is the first column's name or a group's, the rest may tell
+            whole = find_header(rows)
+            return whole if whole is not None and whole.start == found.start else found
     return find_header(rows)
 
 
@@ -246,7 +249,9 @@ def _split_notes(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     if not any(len(row.filled()) > 1 for row in rows[:start]):
         return list(rows), []
     width = usual_width(rows)
-    while start < len(rows) and not _is_note(rows[start], width):
+    firsts = [row.cells[0] for row in rows[max(0, start - COMPARED) : start] if len(row.filled()) > 1 and row.cells[0]]
+    numbered = sum(kind(text) == "figure" for text in firsts) * 2 > len(firsts)
+    while start < len(rows) and not (_is_note(rows[start], width) or (numbered and is_title(rows[start]))):
         start += 1
     return list(rows[:start]), list(rows[start:])
 

@@ -13,7 +13,16 @@ from ragpress.review.diff.terminal import Screen
 
 _FIRST, _LAST = 12, 4  # rows of data that are drawn of a longer run
 _WIDEST = 24  # columns of a screen that a cell may take
-_COLOURS = {"title": "35", "fact": "36", "header": "1;34", "repeated": "34", "group": "33", "data": "0", "note": "2"}
+_COLOURS = {
+    "title": "35",
+    "fact": "36",
+    "header": "1;34",
+    "repeated": "34",
+    "group": "33",
+    "data": "0",
+    "pair": "32",
+    "note": "2",
+}
 
 
 class TableReport(msgspec.Struct, frozen=True):
@@ -107,7 +116,7 @@ def _kinds(table: TableReading) -> Iterator[tuple[Row, str]]:
     for rows, kind in parts:
         yield from ((row, kind) for row in rows)
     for number, row in enumerate(table.body):
-        yield row, "group" if number in table.groups else "data"
+        yield row, "group" if number in table.groups else "pair" if table.pairs else "data"
 
 
 def _padded(row: Row, width: int) -> tuple[str, ...]:

@@ -184,15 +184,25 @@ def _nearest(spans: Sequence[tuple[int, int]], x: int) -> int:
 
 
 def _glue(block: Sequence[SeenRow], spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Joins spans that one blank column divides, unless both look like tables of their own."""
+    """Joins spans that one blank column divides, unless both look like tables of their own, and figures to their names
+    over any number of blank columns."""
     joined = spans[:1]
     for span in spans[1:]:
         last = joined[-1]
-        if span[0] - last[1] > 2 or (len(spans) <= SIDE_BY_SIDE and _apart(block, last, span)):
+        wide = span[0] - last[1] > 2 and not _are_values_of(block, last, span)
+        if wide or (span[0] - last[1] <= 2 and len(spans) <= SIDE_BY_SIDE and _apart(block, last, span)):
             joined.append(span)
         else:
             joined[-1] = last[0], span[1]
     return joined
+
+
+def _are_values_of(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether the right span holds but figures, in rows that the left one names: `Revenue | | | 1,200`."""
+    firsts = [(row.texts[other[0]], min(row.texts)) for row in block if other[0] in row.texts]
+    figures = [leftmost for text, leftmost in firsts if kind(text) == "figure"]
+    named = sum(one[0] <= leftmost <= one[1] for leftmost in figures)
+    return len(figures) * 5 >= len(firsts) * 4 and named * 5 >= len(figures) * 4
 
 
 def _apart(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
