@@ -1,6 +1,6 @@
 """What a person sees of a Word file: the final text with everything hidden, deleted or computed taken off the tree.
 
-The tree of each story (body, note, header) is pruned of what is not seen, floating text is taken out, and what
+The tree of each part (body, note, header) is pruned of what is not seen, floating text is taken out, and what
 remains is read flat, in one pass. Places are the numbers of the body's blocks: paragraphs and tables, counted
 through content controls.
 """
@@ -49,14 +49,14 @@ class _Package(msgspec.Struct):
     """One Word file on its way to Visible.
 
     `notes` are those that the text refers to, with the place, `repeated_notes` those of table headers. `whole_fields`
-    are the marks of the current story's fields that have an end; `open_fields` says of the open ones, the innermost
+    are the marks of the fields of the current root that have an end; `open_fields` says of the open ones, the innermost
     last, whether their result is reached.
     """
 
     source: str
     depth: int
     parts: Parts
-    seen: Visible
+    visible: Visible
     hidden_styles: frozenset[str] = frozenset()
     links: dict[str, tuple[str, str]] = {}
     notes: dict[tuple[str, str], str] = {}
@@ -75,7 +75,7 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     package.links = parts.links(main)
     _collect_addresses(root, main, package)
     package.hidden_styles = hidden_styles(_linked_tree(package, "styles"))
-    prune(root, package.hidden_styles, package.seen)
+    prune(root, package.hidden_styles, package.visible)
     package.whole_fields = _whole_fields(root)
     for number, block in enumerate(_blocks(root), start=1):
         _read_block(block, f"B{number}", package)
@@ -83,7 +83,7 @@ def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
     _read_headers(root, package)
     _count_comments(package)
     _collect_labels(package)
-    return package.seen
+    return package.visible
 
 
 def _linked_tree(package: _Package, kind: str) -> Element:
@@ -91,7 +91,7 @@ def _linked_tree(package: _Package, kind: str) -> Element:
 
 
 def _blocks(parent: Element) -> Iterator[Element]:
-    """Paragraphs, tables and embedded files of a story in order, out of whatever wraps them."""
+    """Paragraphs, tables and embedded files in order, out of whatever wraps them."""
     pending = [iter(parent)]
     while pending:
         child = next(pending[-1], None)
@@ -103,7 +103,7 @@ def _blocks(parent: Element) -> Iterator[Element]:
             yield child
 
 
-def _read_story(root: Element, place: str, package: _Package) -> None:
+def _read_root(root: Element, place: str, package: _Package) -> None:
     """Adds the text of a note, header or text box, which has fields of its own."""
     outer = package.whole_fields, package.open_fields
     package.whole_fields, package.open_fields = _whole_fields(root), []
@@ -129,13 +129,13 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
         box.getparent().remove(box)
     for drawing in root.iter(*_DESCRIBED):
         for name in ("descr", "title", "alt", OFFICE + "title"):  # nobody sees it, but it may be indexed
-            package.seen.repeatable.update(words(drawing.get(name) or ""))
+            package.visible.repeatable.update(words(drawing.get(name) or ""))
     for entry in root.iter(W + "listEntry"):  # of a form; which one is chosen matters little here
-        package.seen.repeatable.update(words(entry.get(W + "val") or ""))
-    package.seen.pieces += [Piece(text, place) for text in _flat(root, place, package) if text.strip()]
-    package.seen.pieces += [Piece(" ".join(texts(formula, *TEXTS)), place, formula=True) for formula in formulas]
+        package.visible.repeatable.update(words(entry.get(W + "val") or ""))
+    package.visible.pieces += [Piece(text, place) for text in _flat(root, place, package) if text.strip()]
+    package.visible.pieces += [Piece(" ".join(texts(formula, *TEXTS)), place, formula=True) for formula in formulas]
     for box in floating:
-        _read_story(box, place, package)
+        _read_root(box, place, package)
 
 
 def _collect_repeatable(table: Element, package: _Package) -> None:
@@ -145,7 +145,7 @@ def _collect_repeatable(table: Element, package: _Package) -> None:
     merged = (mark.getparent().getparent() for row in rows for mark in row.iterfind(f"{W}tc/{W}tcPr/{W}vMerge"))
     for element in (*rows[:_HEADER_ROWS], *repeated, *merged):
         for paragraph in islice(element.iter(W + "p"), package.repeatable_left):
-            package.seen.repeatable.update(words("".join(texts(paragraph, *TEXTS))))
+            package.visible.repeatable.update(words("".join(texts(paragraph, *TEXTS))))
             package.repeatable_left -= 1
         package.repeated_notes.update(map(_note_key, element.iter(*_NOTES)))
 
@@ -183,7 +183,7 @@ def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
         else:
             tree = _graphic(element, package)
             found = diagram_texts(tree) if tag == D + "relIds" else chart_texts(tree, with_names=True)
-            package.seen.repeatable.update(words("\n".join(found)))
+            package.visible.repeatable.update(words("\n".join(found)))
             yield from found
     if buffer:
         yield "".join(buffer)
@@ -231,7 +231,7 @@ def _collect_addresses(root: Element, name: str, package: _Package) -> None:
     """The words of the addresses of links: nobody sees them, but the chunks may hold them."""
     codes = (mark.get(W + "instr") or mark.text or "" for mark in root.iter(W + "fldSimple", W + "instrText"))
     for text in (*package.parts.addresses(name), *codes):
-        package.seen.repeatable.update(words(text))
+        package.visible.repeatable.update(words(text))
 
 
 def _read_notes(package: _Package) -> None:
@@ -244,34 +244,34 @@ def _read_notes(package: _Package) -> None:
         for note in root:
             key = kind, note.get(W + "id") or ""
             if key in wanted:
-                prune(note, package.hidden_styles, package.seen)
+                prune(note, package.hidden_styles, package.visible)
                 if key in package.repeated_notes:
-                    package.seen.repeatable.update(words("\n".join(texts(note, *TEXTS))))
-                _read_story(note, wanted[key], package)
+                    package.visible.repeatable.update(words("\n".join(texts(note, *TEXTS))))
+                _read_root(note, wanted[key], package)
 
 
 def _read_headers(root: Element, package: _Package) -> None:
     """Adds the paragraphs of the page headers and footers that are printed, each once, without page numbers."""
-    seen, links = package.seen, package.links
+    visible, links = package.visible, package.links
     printed_lines: set[tuple[str, ...]] = set()
     for name, (place, printed) in _headers(root, package).items():
         tree = package.parts.tree(name)
         package.links = package.parts.links(name)
         _collect_addresses(tree, name, package)
-        already = len(seen.pieces)
-        prune(tree, package.hidden_styles, seen)
-        remove_page_numbers(tree, seen)
-        _read_story(tree, place, package)
-        found = seen.pieces[already:]
-        del seen.pieces[already:]
+        already = len(visible.pieces)
+        prune(tree, package.hidden_styles, visible)
+        remove_page_numbers(tree, visible)
+        _read_root(tree, place, package)
+        found = visible.pieces[already:]
+        del visible.pieces[already:]
         for piece in found:
             line = tuple(words(piece.text))
-            seen.repeatable.update(line)
+            visible.repeatable.update(line)
             if is_page_number(piece.text):
-                seen.leave_out("page-number", [piece.text])
+                visible.leave_out("page-number", [piece.text])
             elif printed and line not in printed_lines:
                 printed_lines.add(line)
-                seen.pieces.append(piece)
+                visible.pieces.append(piece)
     package.links = links
 
 
@@ -295,14 +295,14 @@ def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
 
 
 def _count_comments(package: _Package) -> None:
-    package.seen.leave_out("comment", texts(_linked_tree(package, "comments"), *TEXTS))
+    package.visible.leave_out("comment", texts(_linked_tree(package, "comments"), *TEXTS))
 
 
 def _collect_labels(package: _Package) -> None:
     """Words of automatic labels (`Chapter %1.`) are in no text, yet may stand in the chunks."""
     numbering = _linked_tree(package, "numbering")
     for label in numbering.iter(W + "lvlText"):
-        package.seen.repeatable.update(words(re.sub(r"%\d", " ", label.get(W + "val") or "")))
+        package.visible.repeatable.update(words(re.sub(r"%\d", " ", label.get(W + "val") or "")))
 
 
 def _read_embedded_file(element: Element, place: str, package: _Package) -> None:
@@ -312,8 +312,8 @@ def _read_embedded_file(element: Element, place: str, package: _Package) -> None
     if data.startswith(b"PK"):
         _read_nested(data, place, package)
     elif data:
-        package.seen.pieces += [Piece(line, place) for line in embedded_lines(data, package.source)]
-        package.seen.repeatable.update(words(" ".join(embedded_addresses(data))))
+        package.visible.pieces += [Piece(line, place) for line in embedded_lines(data, package.source)]
+        package.visible.repeatable.update(words(" ".join(embedded_addresses(data))))
 
 
 def _read_object(element: Element, place: str, package: _Package) -> None:
@@ -327,8 +327,8 @@ def _read_object(element: Element, place: str, package: _Package) -> None:
         lines = worksheet_lines(data, package.source)
     except SourceError:  # the reader reports it
         return
-    package.seen.pieces += [Piece(line, place) for line in lines if line]
-    package.seen.repeatable.update(words(" ".join(lines)))
+    package.visible.pieces += [Piece(line, place) for line in lines if line]
+    package.visible.repeatable.update(words(" ".join(lines)))
     if not lines:
         _read_nested(data, place, package)
 
@@ -338,6 +338,6 @@ def _read_nested(data: bytes, place: str, package: _Package) -> None:
     if package.depth >= _DEPTH:
         return
     inner = visible_docx(data, package.source, package.depth + 1)
-    package.seen.pieces += [Piece(piece.text, place) for piece in inner.pieces]
-    package.seen.left_out.update(inner.left_out)
-    package.seen.repeatable.update(inner.repeatable)
+    package.visible.pieces += [Piece(piece.text, place) for piece in inner.pieces]
+    package.visible.left_out.update(inner.left_out)
+    package.visible.repeatable.update(inner.repeatable)

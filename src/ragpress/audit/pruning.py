@@ -48,7 +48,7 @@ def hidden_styles(styles: Element) -> frozenset[str]:
     return frozenset(hidden)
 
 
-def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
+def prune(root: Element, hidden_styles: frozenset[str], visible: Visible) -> None:
     """Removes what is not seen below `root`, and counts its words."""
     for alternatives in list(root.iter(MC + "AlternateContent")):
         _choose(alternatives)
@@ -58,22 +58,22 @@ def prune(root: Element, hidden_styles: frozenset[str], seen: Visible) -> None:
         if row is not None:
             deleted, parent = row, row.getparent()
         if parent is not None and parent.tag not in _MARKS:
-            seen.leave_out("deleted", texts(deleted, *TEXTS, W + "delText"))
+            visible.leave_out("deleted", texts(deleted, *TEXTS, W + "delText"))
             parent.remove(deleted)
             deleted.clear()  # so that a deletion inside is not counted again
     for run in _hidden_runs(root, hidden_styles):
-        seen.leave_out("hidden", texts(run, *TEXTS))
+        visible.leave_out("hidden", texts(run, *TEXTS))
         for child in list(run):
             if child.tag != W + "fldChar":  # the ends of a field stay, or the rest of it would be taken for code
                 run.remove(child)
     for shape in _hidden_shapes(root):
-        seen.leave_out("hidden", texts(shape, *TEXTS))
+        visible.leave_out("hidden", texts(shape, *TEXTS))
         shape.clear()
     _join_paragraphs(root)
-    seen.leave_out("field-code", texts(root, W + "instrText"))
+    visible.leave_out("field-code", texts(root, W + "instrText"))
 
 
-def remove_page_numbers(root: Element, seen: Visible) -> None:
+def remove_page_numbers(root: Element, visible: Visible) -> None:
     """Replaces the page numbers in a header or footer by a mark, for on each page they are others."""
     for mark in list(root.iter(W + "fldSimple", W + "instrText")):
         code = (mark.get(W + "instr") if mark.tag == W + "fldSimple" else mark.text) or ""
@@ -81,7 +81,7 @@ def remove_page_numbers(root: Element, seen: Visible) -> None:
         if paragraph is None or code.partition("\\")[0].strip().upper() not in _PAGE_NUMBERS:
             continue
         for text in list(mark.iter(W + "t")) if mark.tag == W + "fldSimple" else _result(mark, paragraph):
-            seen.leave_out("page-number", [text.text or ""])
+            visible.leave_out("page-number", [text.text or ""])
             text.text = _PAGE_NUMBER
 
 

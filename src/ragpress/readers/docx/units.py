@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from itertools import pairwise
 
 import msgspec
 
@@ -181,12 +182,11 @@ class UnitWriter:
     def _worksheet(self, block: Worksheet) -> None:
         """The rows of an embedded sheet, below the headings around it; the sheet's own name nobody sees."""
         locator = Locator("B", max(block.place, 1), max(block.place, 1))
-        section = 0
-        for unit in block.units:
+        begun = self._current
+        for before, unit in pairwise(block.units[:1] + block.units):
             self._use()
-            if unit.section_number != section:
+            if unit.section_number != before.section_number:
                 self._fresh()
-                section = unit.section_number
             self.units.append(
                 msgspec.structs.replace(
                     unit,
@@ -197,7 +197,8 @@ class UnitWriter:
                     breadcrumb=reduce(deeper, unit.headings[1:], self._breadcrumb()),
                 )
             )
-        self._fresh()
+        if self._current != begun:
+            self._fresh()
 
     @staticmethod
     def _normal(row: Row) -> Row:
