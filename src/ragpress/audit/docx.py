@@ -42,6 +42,7 @@ _READ = (
 _PRIVATE_LETTERS = {0xF000 + code: UNKNOWN_LETTER for code in range(0x100) if chr(code).isalpha()}  # of symbol fonts
 _WRAPPERS = (W + "sdt", W + "sdtContent", W + "customXml", W + "ins", W + "moveTo", W + "smartTag", W + "body")
 _DEPTH = 3  # of Word files embedded in Word files
+_MOST_FILES = 200  # embedded ones, at all depths together
 _HEADER_ROWS = 4  # of a table; no header is taller
 
 
@@ -62,14 +63,18 @@ class _Package(msgspec.Struct):
     notes: dict[tuple[str, str], str] = {}
     repeated_notes: set[tuple[str, str]] = set()
     repeatable_left: int = 200_000  # paragraphs; tables in tables in tables would have no end
+    files_left: int = _MOST_FILES
     whole_fields: set[Element] = set()
     open_fields: list[bool] = []
 
 
-def visible_docx(data: bytes, source: str, depth: int = 0) -> Visible:
+def visible_docx(data: bytes, source: str) -> Visible:
     """All that a reader of the printed document sees, each text once. Raises SourceError for a broken archive."""
-    parts = Parts(data, source)
-    package = _Package(source, depth, parts, Visible())
+    return _read_package(_Package(source, 0, Parts(data, source), Visible()))
+
+
+def _read_package(package: _Package) -> Visible:
+    parts = package.parts
     main = parts.main("document", "word/document.xml")
     root = parts.tree(main)
     package.links = parts.links(main)
@@ -323,21 +328,27 @@ def _read_object(element: Element, place: str, package: _Package) -> None:
     data = package.parts.read(name) if name and aspect != "icon" and element.get("Type") != "Link" else b""
     if not data.startswith(b"PK"):
         return
+    if package.files_left <= 0:
+        return
     try:
         lines = worksheet_lines(data, package.source)
     except SourceError:  # the reader reports it
         return
     package.visible.pieces += [Piece(line, place) for line in lines if line]
     package.visible.repeatable.update(words(" ".join(lines)))
+    package.files_left -= bool(lines)
     if not lines:
         _read_nested(data, place, package)
 
 
 def _read_nested(data: bytes, place: str, package: _Package) -> None:
     """Adds the text of a Word file inside this one."""
-    if package.depth >= _DEPTH:
+    if package.depth >= _DEPTH or package.files_left <= 0:
         return
-    inner = visible_docx(data, package.source, package.depth + 1)
+    nested = _Package(package.source, package.depth + 1, Parts(data, package.source), Visible())
+    nested.files_left = package.files_left - 1
+    inner = _read_package(nested)
+    package.files_left = nested.files_left
     package.visible.pieces += [Piece(piece.text, place) for piece in inner.pieces]
     package.visible.left_out.update(inner.left_out)
     package.visible.repeatable.update(inner.repeatable)

@@ -89,11 +89,13 @@ def read_nested_word(data: bytes, part: str, context: Context, blocks: BlockRead
     if context.nested >= _DEEPEST:
         context.warn(f"the imported part {part} lies too deep in other files and was not read")
         return []
+    context.enter_file()
     body, inner = open_document(open_package(data, context.package.source, "Word", ELEMENT_CLASSES))
-    inner.nested = context.nested + 1
+    inner.nested, inner.files_left = context.nested + 1, context.files_left
     inner.depth = context.depth + 1
     inner.place = context.place
     found = blocks(body, inner)
+    context.files_left = inner.files_left
     context.messages += [*inner.package.messages, *inner.messages]
     context.pictures |= inner.pictures
     for kind, places in inner.unread_objects.items():

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msgspec
 from lxml import etree
 
-from ragpress.errors import message
+from ragpress.errors import SourceError, message
 from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import W
 from ragpress.readers.docx.numbering import Numbering
@@ -19,6 +19,9 @@ from ragpress.records import Locator, Message, Picture
 
 DEEPEST = 30
 """Tables and text boxes inside each other. Deeper ones are read as plain text: no file may exhaust the stack."""
+
+MOST_FILES = 200
+"""Files inside a file, at all depths together: a small file may hold thousands, each with thousands."""
 
 
 _NOWHERE = Relationship("", "", "", "", external=False)
@@ -36,6 +39,7 @@ class Context(msgspec.Struct):
     place: int = 0
     depth: int = 0
     nested: int = 0  # documents inside documents
+    files_left: int = MOST_FILES
     messages: list[Message] = []
     pictures: dict[str, Picture] = {}
     undescribed_pictures: int = 0  # without alternative text
@@ -49,6 +53,13 @@ class Context(msgspec.Struct):
     def locator(self) -> Locator:
         """Where the walk is: the body block, from 1."""
         return Locator("B", max(self.place, 1), max(self.place, 1))
+
+    def enter_file(self) -> None:
+        """Counts a file inside this one. Raises SourceError where there are too many."""
+        self.files_left -= 1
+        if self.files_left < 0:
+            found = f"of files inside a file {MOST_FILES} are read and no more"
+            raise SourceError("too-large", found, self.package.source)
 
     def warn(self, text: str) -> None:
         self.messages.append(message("warning", "bad-part", text, self.package.source))

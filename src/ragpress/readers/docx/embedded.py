@@ -40,8 +40,7 @@ def read_object(element: Element, context: Context, blocks: BlockReader) -> list
     try:
         found = _read(data, name, context, blocks) if data is not None and data.startswith(b"PK\x03\x04") else None
     except SourceError as error:
-        _report(context, "warning", "bad-part", f"the embedded file {name} was not read: {error.message.text}")
-        return []
+        found, program = None, f"{program}: {error.message.text}"
     if found is None:
         context.unread_objects.setdefault(program, []).append(context.place)
     return found or []
@@ -58,6 +57,7 @@ def _read(data: bytes, name: str, context: Context, blocks: BlockReader) -> list
 def _worksheet(data: bytes, sheet: str, name: str, context: Context) -> Worksheet:
     from ragpress.readers.xlsx import read_xlsx  # few Word files hold a workbook
 
+    context.enter_file()
     document = read_xlsx(data, context.package.source, Config())
     units = tuple(unit for unit in document.units if unit.locator.part == sheet)
     others = list(dict.fromkeys(unit.locator.part for unit in document.units if unit.locator.part != sheet))
