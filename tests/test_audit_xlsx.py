@@ -337,3 +337,13 @@ def test_a_date_of_the_system_is_shown_as_the_system_does_unless_the_file_says_s
     data = make_xlsx({"Дни": rows([["Что", "Когда"], ["Мост", Styled(45192.378472, 1)]])}, styles=styles)
     assert texts(read(data)) == [f"Что: Мост\nКогда: {shown}"]
     assert account(data).gaps == ()
+
+
+def test_a_date_without_a_telling_part_takes_no_number_of_another_cell() -> None:
+    grid: list[list[Value | Styled]] = [[88647, Styled(32, 1), "Врач"], ["Мира, 5", "Итого", Styled(0, 2)]]
+    assert account(book(grid, ["dd.mm.yyyy", "h:mm"])).gaps == ()
+
+
+def test_a_number_in_groups_that_became_a_heading_is_seen() -> None:
+    grid: list[list[Value | Styled]] = [[Styled(941371, 1)], [], ["а", "б"], ["в", "г"]]
+    assert account(make_xlsx({"Отчёт": Sheet(rows(grid), after=merge("A1:B1"))}, formats=["#,##0"])).gaps == ()

@@ -247,3 +247,8 @@ def test_a_row_that_the_file_sets_apart_heads_a_table_of_words(page: Sheet, name
 
 def test_a_table_of_words_that_nothing_sets_apart_has_no_header() -> None:
     assert texts(read(make_xlsx({"Питомцы": Sheet(rows(WORDS))})))[0] == "Альфа\nБета"
+
+
+def test_a_merged_value_whose_row_is_hidden_is_shown_in_a_row_without_cells() -> None:
+    page = Sheet(rows([["Имя", "Число"], ["Мост", 1], ["Брод", 2], [], ["Вал", 3]], hidden=[3]), after=merge("A3:A4"))
+    assert texts(read(make_xlsx({"А": page}))) == ["Имя: Мост\nЧисло: 1", "Имя: Брод", "Имя: Вал\nЧисло: 3"]

@@ -7,7 +7,7 @@ the readers is used, so that a reader that loses text is found out by the share 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
@@ -57,7 +57,7 @@ def audit(data: bytes, document: Document, chunks: Sequence[Chunk], config: Conf
     if suffix in _WORKBOOKS:
         from ragpress.audit.rows import compare_rows
 
-        balance = compare_rows(seen, document, chunks, _by_part(spared))
+        balance = compare_rows(seen, document, chunks, spared)
     else:
         left = Counter(word for entry in spared for word in words(plain(entry.text)))
         balance = compare_pieces(seen, document, chunks, left, plain)
@@ -122,13 +122,6 @@ def _is_justified(entry: LeftOut, config: Config) -> bool:
         "extra-h1": config.extra_h1 == "drop",
         "empty-section": True,
     }.get(entry.reason, False)
-
-
-def _by_part(spared: Sequence[LeftOut]) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for entry in spared:
-        found[entry.locator.part].update(words(entry.text))
-    return found
 
 
 def _share(balance: Balance) -> float:

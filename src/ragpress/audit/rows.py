@@ -12,7 +12,7 @@ import msgspec
 from ragpress.audit.compare import MAX_GAPS, Balance, count_doubled, heading_words, own_text, shorten
 from ragpress.audit.values import TRUTH, Numbers, claim
 from ragpress.audit.visible import Cell, Piece, Row, Visible, words
-from ragpress.records import Chunk, Document, Gap, Locator
+from ragpress.records import Chunk, Document, Gap, LeftOut, Locator
 
 _T = TypeVar("_T")
 
@@ -22,20 +22,21 @@ _Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many
 class _Sheet(msgspec.Struct):
     """A sheet's rows and floating texts, and for each row the numbers of the chunks that stand for it.
 
-    `words` and `numbers` are what each chunk says and no cell has claimed yet; `spare` are words that stand for the
-    sheet outside of its chunks, in headings or among what was left out on purpose.
+    `words` and `numbers` are what each chunk says and no cell has claimed yet; `spare` are words, `lines` texts that
+    stand for the sheet outside of its chunks, in headings or among what was left out on purpose.
     """
 
     rows: list[Row]
     pieces: list[Piece]
     spare: Counter[str]
+    lines: list[str]
     holders: dict[int, list[int]]
     words: list[Counter[str]]
     numbers: list[Numbers]
 
 
-def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], left: dict[str, Counter[str]]) -> Balance:
-    """The balance of a workbook. `left` holds for each sheet the words that were left out on purpose.
+def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], excluded: Sequence[LeftOut]) -> Balance:
+    """The balance of a workbook. `excluded` was left out on purpose.
 
     A cell is looked for in its own row's chunks. What has none, such as a header that the chunks of other rows repeat,
     has to stand among the words of the sheet that no row has claimed.
@@ -43,6 +44,7 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], lef
     chunks_of = _grouped((Locator.parse(chunk.locator).part, chunk) for chunk in chunks)
     rows_of = _grouped((row.sheet, row) for row in seen.rows)
     pieces_of = _grouped((Locator.parse(piece.place).part, piece) for piece in seen.pieces)
+    left_of = _grouped((entry.locator.part, entry.text) for entry in excluded)
     balance = Balance()
     visible: Counter[str] = Counter()
     own: Counter[str] = Counter()
@@ -50,7 +52,9 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], lef
     for name in dict.fromkeys((*rows_of, *pieces_of)):
         held = chunks_of.get(name, [])
         headed = heading_words(document, held, name)
-        sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), held, headed + left.get(name, Counter()))
+        left = left_of.get(name, [])
+        sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), held, headed + Counter(words("\n".join(left))))
+        sheet.lines = [*left, *dict.fromkeys(heading for chunk in held for heading in chunk.headings)]
         for said in sheet.words:
             own.update(said)
         _add(_lost_of(sheet), balance)
@@ -85,7 +89,7 @@ def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare
             holders[number].append(index)
     texts = [own_text(chunk) for chunk in chunks]
     said = [Counter(words(text)) for text in texts]
-    return _Sheet(rows, pieces, spare, dict(holders), said, [Numbers(text) for text in texts])
+    return _Sheet(rows, pieces, spare, [], dict(holders), said, [Numbers(text) for text in texts])
 
 
 def _lost_of(sheet: _Sheet) -> list[_Lost]:
@@ -104,7 +108,7 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
         rest.update(unclaimed)
     numbers = []
     if any(cell.kind != "text" for _, cells in lacking for cell in cells):
-        numbers = [Numbers("\n".join((*sheet.spare, *(left.unclaimed() for left in sheet.numbers))))]
+        numbers = [Numbers("\n".join((*sheet.lines, *(left.unclaimed() for left in sheet.numbers))))]
     lost: list[_Lost] = []
     for row, cells in lacking:
         missing = _claim_row(cells, [rest], numbers)

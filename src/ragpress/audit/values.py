@@ -11,6 +11,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from operator import itemgetter
 
 import msgspec
 
@@ -66,13 +67,20 @@ class Numbers:
         return True
 
     def take_all(self, parts: Sequence[Sequence[str]]) -> bool:
-        """Takes out a number that has all parts of a date, each in one of its spellings. Tells whether there is one."""
-        for key, found in self._runs.items() if len(self._runs) <= _FEW else ():
-            for written in found.split("\n"):
-                if _has_all(_groups_of(written), parts):
-                    self._remove(key, written)
-                    return True
-        return False
+        """Takes out a number that has all parts of a date, each in one of its spellings. Tells whether there is one.
+
+        Of several that which has the fewest groups of digits: an hour of 0 is also in 1200.00.
+        """
+        fitting = [
+            (len(groups), key, written)
+            for key, found in (self._runs.items() if len(self._runs) <= _FEW else ())
+            for written in found.split("\n")
+            if _has_all(groups := _groups_of(written), parts)
+        ]
+        if fitting:
+            _, key, written = min(fitting, key=itemgetter(0))
+            self._remove(key, written)
+        return bool(fitting)
 
     def _remove(self, key: str, written: str) -> None:
         found = self._runs[key].split("\n")
@@ -289,9 +297,9 @@ def _rounded(value: str, before: int) -> Iterator[str]:
 
 
 def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
-    if _OTHER_CALENDAR.search(cell.code):
+    parts = [] if _OTHER_CALENDAR.search(cell.code) else _date_parts(cell)
+    if not parts:  # nothing that tells it from other numbers
         return any(numbers)
-    parts = _date_parts(cell)
     if any(found.take_all(parts) or _has_all(found.groups(), parts) for found in numbers):
         return True
     glued = re.search("[ymdh]{5}", _bare(cell)) is not None  # such as yyyymmdd

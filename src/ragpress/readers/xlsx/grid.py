@@ -45,6 +45,7 @@ def see(content: SheetContent) -> Seen:
     seen = Seen()
     hidden_rows = _hidden_rows(content, seen)
     columns = _Columns(content.hidden_columns)
+    _add_shown_rows(content, hidden_rows)
     numbers = list(content.cells)
     covers = _cover(content, numbers, hidden_rows, columns)
     hidden_columns = set()
@@ -93,6 +94,22 @@ def _hidden_rows(content: SheetContent, seen: Seen) -> set[int]:
             hidden.add(number)
             seen.hidden_rows += number in content.cells
     return hidden
+
+
+def _add_shown_rows(content: SheetContent, hidden: set[int]) -> None:
+    """Adds rows without cells of their own that show a merged value, since the row that holds it is hidden."""
+    added = set()
+    visits = 0
+    for merged in content.merged:
+        if merged.top in hidden and content.cells.get(merged.top, {}).get(merged.left):
+            row = merged.top + 1
+            while row in hidden and row <= merged.bottom and visits < MAX_VISITS:
+                row += 1
+                visits += 1
+            if row <= merged.bottom and row not in content.cells and row not in hidden:
+                added.add(row)
+    if added:
+        content.cells = dict(sorted({**content.cells, **{row: {} for row in added}}.items()))
 
 
 class _Columns:
