@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ragpress.config import Config
-from ragpress.models.known import tokenizer_file
-from ragpress.pipeline.pool import Compiled, Job, compile_sources
+from ragpress.pipeline.pool import Pool
+from ragpress.pipeline.results import Compiled, Job
+from ragpress.repository import Repository
 
 
 def word_table(path: Path) -> Path:
@@ -60,14 +62,16 @@ def lines(path: Path) -> Path:
 def run(folder: Path) -> Iterator[tuple[str, float, str]]:
     """(what, seconds, details)."""
     config = Config(offline_model="multilingual-e5-small")
-    tokenizer = str(tokenizer_file(config, folder))
     for what, path, limit in (
         ("Word table of 1,500 × 8 cells, s", word_table(folder / "table.docx"), 2),
         ("sheet of 20,000 rows, s", sheet(folder / "sheet.xlsx"), 10),
         ("sheet of 100,000 lines in one column, s", lines(folder / "lines.xlsx"), 10),
     ):
         begin = time.perf_counter()
-        (outcome,) = compile_sources([Job(path.name, str(path), config, tokenizer, ("search_document: ",))])
+        data = path.read_bytes()
+        job = Job(source=path.name, sha256=hashlib.sha256(data).hexdigest(), data=data, config=config)
+        with Pool(Repository(folder, config), print, 1) as pool:
+            outcome = pool.compile(job)
         if not isinstance(outcome, Compiled):
             raise SystemExit(outcome.text)
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024

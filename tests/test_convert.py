@@ -16,15 +16,15 @@ import msgspec
 import pytest
 from openpyxl import Workbook
 
+from compiling import chunk_all
 from docx_maker import docx, p, tbl, tr
 from pictures import png
 from programs import need
 from ragpress import sandbox as outside
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError
-from ragpress.pipeline.chunk import chunk_sources
 from ragpress.pipeline.convert import convert
-from ragpress.pipeline.states import load_source, source_failure
+from ragpress.pipeline.results import load_source
 from ragpress.readers import CONVERTIBLE, READABLE, is_readable, read_document
 from ragpress.records import Chunk
 from ragpress.repository import find_sources, open_repository
@@ -127,11 +127,9 @@ def texts(data: bytes, source: str, folder: Path) -> list[str]:
 def chunked(root: Path) -> tuple[dict[str, tuple[Chunk, ...]], dict[str, str]]:
     """By source the chunks that a build makes, and why there are none."""
     repository = open_repository(root)
-    found = find_sources(repository.sources)
-    chunk_sources(repository, found, lambda _: None)
-    failures = {item.source: source_failure(repository, item.source) for item in found}
-    good = {source: load_source(repository, source)[0] for source, failure in failures.items() if failure is None}
-    return good, {source: str(failure) for source, failure in failures.items() if failure is not None}
+    results = chunk_all(repository, lambda _: None)
+    good = {source: load_source(repository, source)[0] for source, result in results.items() if not result.failure}
+    return good, {source: str(result.failure.error()) for source, result in results.items() if result.failure}
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import pytest
 from gguf_maker import write_nomic
 from programs import lacking
 from ragpress.artifact.read import verify_artifact
-from ragpress.pipeline.compile import read_source
+from ragpress.pipeline.chunk import read_source
 from repository_maker import artifact_bytes, build, environment, failing, run, write_source
 from tiny_builds import cached, clean_build, settings, start, text, tiny_model, tiny_repository, waited
 
@@ -142,14 +142,9 @@ def test_a_read_only_build_folder_is_one_line(repository: Path) -> None:
 STATE = (
     ".lock",
     "doit.sqlite",
-    "settings",
-    "looks",
     "model.json",
     "published",
-    "marks",
-    "merged/stamp",
-    "merged/parts",
-    "merged/rows",
+    "merged/merged.json",
     "merged/chunks.jsonl",
     "merged/documents.jsonl",
     "chunks/1.md.jsonl",

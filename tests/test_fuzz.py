@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import fuzzer
+from compiling import compiled
 from ragpress.config import Config
 from ragpress.errors import CODES
-from ragpress.models.known import tokenizer_file
-from ragpress.pipeline.pool import Compiled, Failure, Job, compile_sources
+from ragpress.pipeline.results import Compiled, Failure
 
-CONFIG = Config(source_seconds=10, source_megabytes=400, min_coverage=0.0)
+CONFIG = Config(offline_model="multilingual-e5-small", source_seconds=10, source_megabytes=400, min_coverage=0.0)
 ABOUT_A_SOURCE = {
     "bad-archive",
     "bad-encoding",
@@ -38,18 +38,14 @@ def numbers() -> range:
 
 def test_every_damaged_input_ends_in_chunks_or_one_named_error(tmp_path: Path) -> None:
     samples = fuzzer.samples()
-    tokenizer = str(tokenizer_file(CONFIG, tmp_path))
     made = [fuzzer.mutant(samples, number) for number in numbers()]
-    jobs = []
-    for item in made:
-        path = tmp_path / item.name
-        path.write_bytes(item.data)
-        jobs.append(Job(item.name, str(path), CONFIG, tokenizer, ("search_document: ", "passage: ")))
     wrong = []
     ends: dict[str, int] = {}
     slowest = 0.0
     begin = time.monotonic()
-    for item, outcome in zip(made, compile_sources(jobs), strict=True):
+    for item, outcome in zip(
+        made, compiled(tmp_path, {item.name: item.data for item in made}, CONFIG).values(), strict=True
+    ):
         end = outcome.code if isinstance(outcome, Failure) else "chunks"
         ends[end] = ends.get(end, 0) + 1
         slowest = max(slowest, outcome.seconds)

@@ -1,28 +1,22 @@
-"""Builds with the strategy `semantic`: what the workers ask, what is embedded, when chunks are made again."""
+"""Builds with the strategy `semantic`: what the workers embed, and when chunks are made again."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from compiling import chunk_all
 from gguf_maker import write_nomic, xlm_roberta
 from ragpress.config import Config
-from ragpress.errors import ModelError
-from ragpress.models.known import tokenizer_file
 from ragpress.models.selection import use
-from ragpress.pipeline.chunk import chunk_sources
-from ragpress.pipeline.jobs import Compiled, Job, Outcome
-from ragpress.pipeline.pool import compile_sources
-from ragpress.pipeline.similarity import similarity
-from ragpress.pipeline.states import load_source, stale_sources
+from ragpress.pipeline.results import load_source, stale_sources
+from ragpress.pipeline.semantic import Comparer, prepare
 from ragpress.repository import Repository, find_sources, open_repository
 from ragpress.vectors.cache import VectorCache
 from repository_maker import CLOSED, build, chunks, failing, make_repository, run, write_source
-from test_semantic import about, alike
 
 SETTINGS = """[tool.ragpress]
 offline_model = "multilingual-e5-small"
@@ -33,7 +27,6 @@ breakpoint_percentile = 25
 """
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 MUSEUM = (GOLDENS / "sources" / "usadba.md").read_text(encoding="utf-8")
-CONFIG = Config(strategy="semantic", max_tokens=200, min_tokens=0, source_seconds=2)
 
 
 def vectors(root: Path) -> int:
@@ -41,61 +34,20 @@ def vectors(root: Path) -> int:
         return cache.count()
 
 
-def jobs(folder: Path, texts: dict[str, str]) -> list[Job]:
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    tokenizer = str(tokenizer_file(CONFIG, folder))
-    return [Job(name, str(folder / name), CONFIG, tokenizer, ("search_document: ",)) for name in texts]
-
-
-def texts_of(outcome: Outcome) -> list[str]:
-    assert isinstance(outcome, Compiled), outcome
-    return [chunk.text for chunk in outcome.chunks]
-
-
-# -- workers ---------------------------------------------------------------------------------------------------------
-
-
-def test_workers_get_the_similarities_that_they_ask_for(tmp_path: Path) -> None:
-    names = ("весло", "парус", "якорь", "трюм", "борт")
-    texts = {f"{name}.txt": f"{about(name, 4)} {about('киль', 4)}\n" for name in names}
-    for name, outcome in zip(names, compile_sources(jobs(tmp_path, texts), 2, alike), strict=True):
-        first, second = texts_of(outcome)
-        assert first == about(name, 4) and second.endswith(about("киль", 4))
-
-
-def test_comparing_is_not_on_the_source_s_clock(tmp_path: Path) -> None:
-    def slow(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        time.sleep(1.5 * CONFIG.source_seconds)
-        return alike(pairs)
-
-    (outcome,) = compile_sources(jobs(tmp_path, {"a.txt": f"{about('весло', 4)} {about('парус', 4)}\n"}), 1, slow)
-    assert len(texts_of(outcome)) == 2
-
-
-def test_a_model_that_fails_ends_the_build_and_not_a_source(tmp_path: Path) -> None:
-    def failing_model(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        raise ModelError("model", "the model file is gone")
-
-    wanted = jobs(tmp_path, {name: f"{about('весло', 4)} {about('парус', 4)}\n" for name in ("a.txt", "b.txt")})
-    with pytest.raises(ModelError, match="is gone"):
-        list(compile_sources(wanted, 2, failing_model))
-
-
 # -- similarities ----------------------------------------------------------------------------------------------------
 
 
 def test_similarities_are_those_of_the_model_and_the_same_from_the_cache(tmp_path: Path) -> None:
-    repository = Repository(tmp_path, Config(model="multilingual-e5-small"))
+    repository = Repository(tmp_path, Config(model="multilingual-e5-small", strategy="semantic"))
     pairs = [
         ("Билеты продаются в кассе.", "Взрослый билет стоит пятьсот рублей."),
         ("Билеты продаются в кассе.", "Щи варят из кислой капусты."),
         ("Билеты продаются в кассе.", "Билеты продаются в кассе."),
     ]
-    with similarity(repository, print) as compare:
+    with closing(Comparer(prepare(repository, print))) as compare:
         first = compare(pairs)
         assert compare(pairs[::-1]) == first[::-1]
-    with similarity(repository, print) as compare:
+    with closing(Comparer(prepare(repository, print))) as compare:
         assert compare(pairs) == first
     assert first[1] < first[0] < first[2]
     assert first[2] == pytest.approx(1.0, abs=1e-9)
@@ -118,7 +70,7 @@ def of_history(root: Path) -> list[dict[str, object]]:
 def chunk_again(root: Path) -> list[str]:
     """Chunks what is stale. Returns the chunks' texts."""
     repository = open_repository(root)
-    chunk_sources(repository, find_sources(repository.sources), lambda _: None)
+    chunk_all(repository, lambda _: None)
     return [chunk.text for chunk in load_source(repository, "usadba.md")[0]]
 
 

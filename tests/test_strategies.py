@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.embedding.embedder import TokenCounter
 from ragpress.models.known import tokenizer_file
-from ragpress.pipeline.similarity import similarity
+from ragpress.pipeline.semantic import Comparer, prepare
 from ragpress.readers import read_document
 from ragpress.records import Chunk
 from ragpress.repository import Repository
@@ -41,7 +42,7 @@ def chunked(path: Path, config: Config, folder: Path, asked: list[float]) -> tup
     """The chunks of a source, and its messages; `asked` gets all similarities that were asked for."""
     document = read_document(path.read_bytes(), path.name, config)
     count = TokenCounter(tokenizer_file(config, folder), "passage: ")
-    with similarity(Repository(folder, config), print) as compare:
+    with closing(Comparer(prepare(Repository(folder, config), print))) as compare:
 
         def noting(pairs: Sequence[tuple[str, str]]) -> list[float]:
             found = compare(pairs)

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -66,29 +67,31 @@ def test_the_engine_is_kept_and_can_be_asked_for(tmp_path: Path) -> None:
     keys, values = _filled(tmp_path / "vectors.sqlite", 10)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
         cache.put_many([(keys[7], values[0])], "engine two")
-        assert cache.marks(keys).names() == ("engine one", "engine two")
-        assert cache.marks(keys[:7]).names() == ("engine one",)
-        assert cache.marks(keys, "engine two").absent() == [0, 1, 2, 3, 4, 5, 6, 8, 9]
+        assert cache.digests(keys)[1] == ("engine one", "engine two")
+        assert cache.digests(keys[:7])[1] == ("engine one",)
         assert cache.missing(keys, engine="engine two") == [0, 1, 2, 3, 4, 5, 6, 8, 9]
         assert np.array_equal(cache.matrix(keys[7:8], DIMENSIONS)[0][0], values[0])
 
 
-@pytest.mark.parametrize("asked", [2, 300])
-def test_vectors_are_told_apart_by_digests_without_being_read(tmp_path: Path, asked: int) -> None:
-    # Two of 300 are looked up one by one, many in the order of the file.
+def test_vectors_are_told_apart_by_digests(tmp_path: Path) -> None:
     keys, values = _filled(tmp_path / "vectors.sqlite", 300)
     with VectorCache(tmp_path / "vectors.sqlite", _refuse) as cache:
-        marks = cache.marks([b"unknown", *keys[:asked], keys[0]])
-        assert marks.absent() == [0]
-        assert marks.names() == ("engine one",)
-        assert marks.digests.tolist() == [
-            0,
-            *(vector_digest(row.tobytes()) for row in values[:asked]),
-            *marks.digests[1:2],
-        ]
-        found, absent = cache.matrix(keys[:2], DIMENSIONS, [vector_digest(values[0].tobytes()), 7])
-        assert absent == [1], "a vector that is not the one that was seen is as if it were missing"
-        assert np.array_equal(found[0], values[0])
+        digests, engines = cache.digests([b"unknown", *keys, keys[0]])
+    wanted = [vector_digest(row.tobytes()) for row in values]
+    assert digests.tolist() == [0, *wanted, wanted[0]]
+    assert engines == ("engine one",)
+
+
+def test_a_cache_of_the_format_before_keeps_its_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.sqlite"
+    keys, values = _filled(path, 3)
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(
+            "ALTER TABLE vectors ADD COLUMN digest INTEGER NOT NULL DEFAULT 0; PRAGMA user_version = 2;"
+            "CREATE INDEX marks ON vectors (key, engine, digest);"
+        )
+    with VectorCache(path, _refuse) as cache:
+        assert np.array_equal(cache.matrix(keys, DIMENSIONS)[0], values)
 
 
 def test_the_key_changes_with_all_that_changes_the_vectors_meaning() -> None:
@@ -119,7 +122,7 @@ def test_looking_up_writes_nothing(tmp_path: Path) -> None:
     with VectorCache(path, _refuse) as cache:
         cache.matrix(keys, DIMENSIONS)
         cache.missing([b"unknown", *keys])
-        cache.marks(keys)
+        cache.digests(keys)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
     assert list(tmp_path.iterdir()) == [path]
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
-import time
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
+from compiling import compiled
 from ragpress.config import Config
-from ragpress.embedding.embedder import TokenCounter
-from ragpress.errors import ModelError
-from ragpress.models.known import tokenizer_file
-from ragpress.pipeline.ahead import counting_ahead, load_ahead, loaded_ahead
-from ragpress.pipeline.pool import Compiled, Failure, Job, Outcome, compile_sources
-from ragpress.records import Chunk
-from ragpress.repository import open_repository
-from repository_maker import build
-from tiny_builds import tiny_model, tiny_repository
+from ragpress.errors import SourceError
+from ragpress.pipeline.chunk import read_source
+from ragpress.pipeline.pool import Pool
+from ragpress.pipeline.results import Compiled, Failure, Job, Outcome
+from ragpress.repository import Repository
 
 CONFIG = Config(source_seconds=4, source_megabytes=300)
 GOOD = "# Клиника\n\n## Запись\n\nЗаписаться можно на сайте.\n"
@@ -49,12 +46,7 @@ module.read_markdown = read_markdown
 
 
 def outcomes(folder: Path, texts: dict[str, str], processes: int = 2) -> dict[str, Outcome]:
-    jobs = []
-    for name, text in texts.items():
-        path = folder / name
-        path.write_text(text, encoding="utf-8")
-        jobs.append(Job(name, str(path), CONFIG, str(tokenizer_file(CONFIG, folder)), ("search_document: ",)))
-    return dict(zip(texts, compile_sources(jobs, processes), strict=True))
+    return compiled(folder, {name: text.encode() for name, text in texts.items()}, CONFIG, processes)
 
 
 @pytest.fixture
@@ -91,85 +83,15 @@ def test_outcomes_come_in_the_order_of_the_jobs_whatever_the_number_of_workers(t
 
 def test_a_file_that_is_gone_or_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
-    jobs = [
-        Job(name, str(tmp_path / name), CONFIG, str(tokenizer_file(CONFIG, tmp_path)), ("passage: ",))
-        for name in ("gone.md", "folder.md")
-    ]
-    found = list(compile_sources(jobs))
-    assert [outcome.code for outcome in found if isinstance(outcome, Failure)] == ["not-a-file", "not-a-file"]
+    for name in ("gone.md", "folder.md"):
+        with pytest.raises(SourceError, match="not a regular file"):
+            read_source(tmp_path / name, name)
 
 
-# -- tokens that are asked for -----------------------------------------------------------------------------------------
-
-
-def asking(folder: Path, texts: dict[str, str]) -> list[Job]:
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [Job(name, str(folder / name), CONFIG, "", ("search_document: ",)) for name in texts]
-
-
-def chunks_of(outcome: Outcome) -> tuple[Chunk, ...]:
-    assert isinstance(outcome, Compiled), outcome
-    return outcome.chunks
-
-
-def test_tokens_that_a_worker_asks_for_give_the_chunks_of_tokens_that_it_counts(tmp_path: Path) -> None:
-    long = "Записаться можно на сайте.\u2003Приём ведёт врач‑терапевт\u0085по будням. " * 60
-    texts = {"one.md": f"{GOOD}\n{long}\n", "two.txt": f"{long}\n\nپاسخ: نشانی مطب را بپرسید.\n", "three.md": GOOD}
-    counted = outcomes(tmp_path, texts)
-    count = TokenCounter(tokenizer_file(CONFIG, tmp_path), "search_document: ")
-    asked = compile_sources(asking(tmp_path, texts), 2, count=count)
-    assert [chunks_of(outcome) for outcome in asked] == [chunks_of(outcome) for outcome in counted.values()]
-
-
-def test_answering_is_not_on_the_source_s_clock_and_what_it_raises_ends_the_whole(tmp_path: Path) -> None:
-    waited: list[str] = []
-
-    def slow(text: str) -> int:
-        if not waited:
-            waited.append(text)
-            time.sleep(1.5 * CONFIG.source_seconds)
-        return len(text.split())
-
-    (outcome,) = compile_sources(asking(tmp_path, {"a.md": GOOD}), 1, count=slow)
-    assert len(chunks_of(outcome)) == 1
-
-    def failing(text: str) -> int:
-        raise ModelError("model", "the model file is gone")
-
-    with pytest.raises(ModelError, match="is gone"):
-        list(compile_sources(asking(tmp_path, {"a.md": GOOD, "b.md": GOOD}), 2, count=failing))
-
-
-def test_a_source_that_asks_without_end_fails_by_its_time(mischief: Path) -> None:
-    (mischief / "site" / "sitecustomize.py").write_text(
-        "import ragpress.pipeline.compile as module\n"
-        "def endless(job, compare, count):\n"
-        "    number = 0\n"
-        "    while True:\n"
-        "        count(f'{number}')\n"
-        "        number += 1\n"
-        "module.compile_source = endless\n",
-        encoding="utf-8",
-    )
-    (job,) = asking(mischief, {"a.md": GOOD})
-    brief = msgspec.structs.replace(job, config=msgspec.structs.replace(CONFIG, source_seconds=1))
-    (outcome,) = compile_sources([brief], 1, count=len)
-    assert isinstance(outcome, Failure)
-    assert outcome.code in {"too-slow", "too-large"}, "stopped by the clock, or by the system for its processor time"
-
-
-def test_a_model_that_is_loaded_ahead_counts_tokens_and_is_handed_over_once(tmp_path: Path) -> None:
-    root = tiny_repository(tmp_path / "repo", 1)
-    build(root)
-    repository, path = open_repository(root), tiny_model()
-    whole = TokenCounter(path, "search_document: ")
-    assert counting_ahead(path, "search_document: ") is None
-    load_ahead(repository)
-    count = counting_ahead(path, "search_document: ")
-    assert count is not None
-    assert [count(text) for text in ("", "приём", "نشانی مطب")] == [whole(text) for text in ("", "приём", "نشانی مطب")]
-    weights = loaded_ahead(path)
-    assert weights is not None
-    weights.close()
-    assert loaded_ahead(path) is None
+def test_a_pool_that_was_stopped_starts_new_workers(tmp_path: Path) -> None:
+    data = GOOD.encode()
+    job = Job(source="a.md", sha256=hashlib.sha256(data).hexdigest(), data=data, config=CONFIG)
+    with Pool(Repository(tmp_path, CONFIG), print, 1) as pool:
+        first = pool.compile(job)
+        pool.stop()
+        assert replace(pool.compile(job), seconds=0.0) == replace(first, seconds=0.0)

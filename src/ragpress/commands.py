@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ragpress.config import Config, load_config
-from ragpress.errors import BuildError, render
-from ragpress.pipeline.jobs import Failure, Job, Outcome
+from ragpress.errors import BuildError, ModelError, render
+from ragpress.pipeline.results import Failure, Outcome
 from ragpress.records import Chunk, DocumentEntry, Hit
 from ragpress.repository import Repository
 
@@ -34,48 +34,37 @@ class FileReport(msgspec.Struct, frozen=True):
 def chunk(options: argparse.Namespace) -> int:
     """Chunks of files as JSONL on standard output, messages on standard error. Status 1 where a file failed."""
     from ragpress.console import report
-    from ragpress.pipeline.chunk import comparing
-    from ragpress.pipeline.rounds import compile_jobs
+    from ragpress.pipeline.chunk import compile_file, read_source
+    from ragpress.pipeline.pool import Pool
+    from ragpress.pipeline.results import failure
 
     files, reports = _files(options.paths)
     failed = any(each.outcome == "error_named" for each in reports.values())
     for source, refused in reports.items():
         print(f"{source}: {refused.warning}", file=sys.stderr)
     root = Path.cwd()
-    repository = Repository(root, load_config(root) if (root / "pyproject.toml").is_file() else Config())
-    with tempfile.TemporaryDirectory(prefix="ragpress-") as converted, comparing(repository, report) as compare:
-        for job, outcome in compile_jobs(_jobs(files, repository), Path(converted), report, compare):
-            reports[job.source] = _print_chunks(outcome)
-            failed = failed or reports[job.source].outcome == "error_named"
+    config = load_config(root) if (root / "pyproject.toml").is_file() else Config()
+    # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
+    repository = Repository(root, msgspec.structs.replace(config, min_coverage=0.0))
+    with tempfile.TemporaryDirectory(prefix="ragpress-") as folder, Pool(repository) as pool:
+
+        def compile_one(item: tuple[str, Path]) -> Outcome:
+            source, path = item
+            above = path.absolute().parents[source.count("/")]
+            try:
+                data = read_source(path, source)
+                return compile_file(repository, source, data, pool, report, root=above, converted=Path(folder))
+            except ModelError:
+                raise
+            except BuildError as error:
+                return failure(error, source)
+
+        for (source, _), outcome in zip(files, pool.map(compile_one, files), strict=True):
+            reports[source] = _print_chunks(outcome)
+            failed = failed or reports[source].outcome == "error_named"
     if options.report is not None:
         _write_report(options.report, dict(sorted(reports.items())))
     return 1 if failed else 0
-
-
-def _jobs(files: Sequence[tuple[str, Path]], repository: Repository) -> list[Job]:
-    """What is to be done with files, by the settings in the working folder."""
-    from ragpress.models import known as models
-    from ragpress.models.selection import allowed
-
-    root = repository.root
-    # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
-    config = msgspec.structs.replace(repository.config, min_coverage=0.0)
-    tokenizer = str(models.tokenizer_file(config, root))
-    prefixes = tuple(models.known_model(name).document_prefix for name in allowed(config))
-    # Captions that are there are used; making others is the build's part, too.
-    captions = str(repository.captions) if config.captions != "off" else ""
-    return [
-        Job(
-            source,
-            str(path),
-            config,
-            tokenizer,
-            prefixes,
-            root=str(path.absolute().parents[source.count("/")]),
-            captions=captions,
-        )
-        for source, path in files
-    ]
 
 
 def _print_chunks(outcome: Outcome) -> FileReport:
@@ -182,8 +171,8 @@ def diff(options: argparse.Namespace) -> int:
     Compared is with the goldens; the comment with the merge base as well as the report is.
     """
     from ragpress.console import report
-    from ragpress.pipeline.chunk import build_lock
-    from ragpress.pipeline.states import stale_sources
+    from ragpress.pipeline import build_lock
+    from ragpress.pipeline.results import stale_sources
     from ragpress.repository import find_sources, open_repository
     from ragpress.review.accept import changes_of, comparison_base
     from ragpress.review.diff import screen_of, to_json, to_terminal
@@ -335,7 +324,7 @@ def model(options: argparse.Namespace) -> int:
 def seed(options: argparse.Namespace) -> int:
     """Puts an artifact's vectors into the cache of the repository in the working folder."""
     from ragpress.console import report
-    from ragpress.pipeline.chunk import build_lock
+    from ragpress.pipeline import build_lock
     from ragpress.pipeline.seed import seed_cache
     from ragpress.repository import open_repository
 
@@ -348,8 +337,8 @@ def seed(options: argparse.Namespace) -> int:
 def cache(options: argparse.Namespace) -> int:
     """Says what is in the vector cache of the repository in the working folder, or drops what is unused."""
     from ragpress.console import report
+    from ragpress.pipeline import build_lock
     from ragpress.pipeline.cache import describe, prune
-    from ragpress.pipeline.chunk import build_lock
     from ragpress.repository import open_repository
 
     repository = open_repository(Path.cwd())

@@ -69,7 +69,7 @@ class Repository(msgspec.Struct, frozen=True):
     def chunks_of(self, source: str) -> Path:
         return self.build / "chunks" / f"{source}.jsonl"
 
-    def state_of(self, source: str) -> Path:
+    def result_of(self, source: str) -> Path:
         return self.build / "documents" / f"{source}.json"
 
 
@@ -78,7 +78,7 @@ def open_repository(root: Path) -> Repository:
     return Repository(root.resolve(), load_config(root))
 
 
-class Found(msgspec.Struct, frozen=True, order=True):
+class SourceFile(msgspec.Struct, frozen=True, order=True):
     """An entry of the sources folder, `file` its path. `regular` is false for what is no readable file."""
 
     source: str
@@ -90,7 +90,7 @@ class Found(msgspec.Struct, frozen=True, order=True):
         return Path(self.file)
 
 
-def find_sources(folder: Path) -> tuple[Found, ...]:
+def find_sources(folder: Path) -> tuple[SourceFile, ...]:
     """Every source below the folder, by its NFC POSIX path, in code point order.
 
     Left out: names that begin with a dot, Word's and Excel's lock files (`~$…`), and pictures. A directory whose name
@@ -107,7 +107,7 @@ def find_sources(folder: Path) -> tuple[Found, ...]:
     return tuple(found)
 
 
-def _walk(folder: Path, prefix: str, root: Path) -> Iterator[Found]:
+def _walk(folder: Path, prefix: str, root: Path) -> Iterator[SourceFile]:
     try:
         entries = list(os.scandir(folder))
     except FileNotFoundError:
@@ -122,11 +122,11 @@ def _walk(folder: Path, prefix: str, root: Path) -> Iterator[Found]:
             raise BuildError("not-a-file", "this link leads out of the folder; put the file itself there", source)
         if entry.is_dir():
             if is_readable(source):
-                yield Found(source, entry.path, False)
+                yield SourceFile(source, entry.path, False)
             else:
                 yield from _walk(Path(entry.path), f"{source}/", root)
         elif os.path.splitext(source)[1].lower() not in PICTURES:  # noqa: PTH122 (a tenth of the time, for each source)
-            yield Found(source, entry.path, entry.is_file() and os.access(entry.path, os.R_OK))
+            yield SourceFile(source, entry.path, entry.is_file() and os.access(entry.path, os.R_OK))
 
 
 @lru_cache(maxsize=1)
@@ -139,8 +139,8 @@ def tool_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def chunking_fingerprint(repository: Repository) -> str:
-    """Over everything but the source's bytes that decides its chunks: the tool, the settings, the vocabulary."""
+def settings_fingerprint(repository: Repository) -> str:
+    """Over what decides all sources' chunks: the tool, the settings, the vocabulary."""
     config = repository.config
     settings = [getattr(config, name) for name in _CHUNKING_SETTINGS]
     own_model = ""

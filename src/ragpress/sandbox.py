@@ -1,8 +1,9 @@
-"""Runs another program on hostile input: limited in time and memory, without secrets and, if asked, a network."""
+"""Limits on what reads hostile input: this process's time and memory, and another program's network and secrets too."""
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -73,3 +74,29 @@ def _can_unshare() -> bool:
     if shutil.which(_UNSHARED[0]) is None:
         return False
     return subprocess.run([*_UNSHARED, "true"], capture_output=True, check=False).returncode == 0
+
+
+# -- this process ----------------------------------------------------------------------------------------------------
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def limit_memory(megabytes: int) -> None:
+    """Lets this process take so much more address space than it has; a MemoryError follows beyond."""
+    status = Path("/proc/self/statm")
+    if not status.exists():  # other systems have no cheap way to tell what is in use already
+        return
+    used = int(status.read_text().split()[0]) * resource.getpagesize()
+    limit = used + megabytes * (1 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def limit_time(seconds: int) -> None:
+    """Has the system end this process once it has computed for so long: its parent, which would, may be gone."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 1
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -10,64 +11,75 @@ from ragpress.captions.document import Wanted, clean
 from ragpress.captions.engine import EngineError, engine
 from ragpress.captions.store import NAME, Caption, read_captions, write_captions
 from ragpress.config import Config
-from ragpress.console import Report, progress
+from ragpress.console import Report, plural, progress
 from ragpress.errors import BuildError
 
 
-def make_captions(
-    wanted: Mapping[str, tuple[Wanted, str]], pictures: Path, store: Path, config: Config, report: Report
-) -> dict[str, BuildError]:
-    """Has the configured engine describe pictures. Returns, by sha256, why some have no caption.
+class CaptionMaker:
+    """Makes captions for one build; safe from several threads, which take turns.
 
-    `wanted` gives by sha256 a picture and where it was found (`guide.docx:B7`); its bytes are in the folder `pictures`
-    under `picture_name`. Once the engine itself fails, no further picture is tried.
-    Raises BuildError where `store`, the path of captions.jsonl, cannot be read or written.
+    Once the engine itself has failed, no further picture is tried.
     """
-    captions = read_captions(store)
-    todo = [digest for digest in wanted if digest not in captions]
-    if not todo:
-        return {}
-    try:
-        chosen = engine(config)
-    except EngineError as error:
-        return dict.fromkeys(todo, error)
-    broken: list[EngineError] = []
-    failed: dict[str, BuildError] = {}
 
-    def make(digest: str) -> str:
-        if broken:
-            raise broken[0]
-        picture = wanted[digest][0]
-        try:
-            data = (pictures / picture_name(picture)).read_bytes()
-            return clean(chosen.caption(data, picture.media_type))
-        except EngineError as error:
-            broken.append(error)
-            raise
-        except OSError as error:
-            raise BuildError("disk", f"the picture cannot be read back: {error.strerror}; build again") from None
+    def __init__(self) -> None:
+        self._turn = threading.Lock()  # captions.jsonl is read, added to and written as a whole
+        self._broken: EngineError | None = None
 
-    with ThreadPoolExecutor(chosen.at_once) as threads, progress(len(todo), "captions", report) as advance:
-        futures = {threads.submit(make, digest): digest for digest in todo}
-        try:
-            for done, future in enumerate(as_completed(futures), 1):
-                digest = futures[future]
-                advance(done, len(todo))
+    def make(
+        self, wanted: Mapping[str, tuple[Wanted, str]], pictures: Path, store: Path, config: Config, report: Report
+    ) -> dict[str, BuildError]:
+        """Has the configured engine describe pictures. Returns, by sha256, why some have no caption.
+
+        `wanted` gives by sha256 a picture and where it was found (`guide.docx:B7`); its bytes are in the folder
+        `pictures` under `picture_name`. Raises BuildError where `store`, the path of captions.jsonl, cannot be read or
+        written.
+        """
+        with self._turn:
+            captions = read_captions(store)
+            todo = [digest for digest in wanted if digest not in captions]
+            if not todo:
+                return {}
+            try:
+                chosen = engine(config)
+            except EngineError as error:
+                return dict.fromkeys(todo, error)
+            failed: dict[str, BuildError] = {}
+
+            def make(digest: str) -> str:
+                if self._broken is not None:
+                    raise self._broken
+                picture = wanted[digest][0]
                 try:
-                    text = future.result()
-                except BuildError as error:
-                    failed[digest] = error
-                    continue
-                captions[digest] = Caption(digest, chosen.name, wanted[digest][1], text)
-                write_captions(store, captions.values())
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
-    made = len(todo) - len(failed)
-    if made:
-        advice = "read them, and commit it with the goldens"
-        report(f"ragpress: {made} captions by {chosen.name} are new in {NAME}; {advice}")
-    return failed
+                    data = (pictures / picture_name(picture)).read_bytes()
+                    return clean(chosen.caption(data, picture.media_type))
+                except EngineError as error:
+                    self._broken = error
+                    raise
+                except OSError as error:
+                    text = f"the picture cannot be read back: {error.strerror}; build again"
+                    raise BuildError("disk", text) from None
+
+            with ThreadPoolExecutor(chosen.at_once) as threads, progress(len(todo), "captions", report) as advance:
+                futures = {threads.submit(make, digest): digest for digest in todo}
+                try:
+                    for done, future in enumerate(as_completed(futures), 1):
+                        digest = futures[future]
+                        advance(done, len(todo))
+                        try:
+                            text = future.result()
+                        except BuildError as error:
+                            failed[digest] = error
+                            continue
+                        captions[digest] = Caption(digest, chosen.name, wanted[digest][1], text)
+                        write_captions(store, captions.values())
+                except BaseException:
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    raise
+            made = len(todo) - len(failed)
+            if made:
+                new = plural(made, "caption", "captions")
+                report(f"ragpress: {new} by {chosen.name} added to {NAME}; read, and commit it with the goldens")
+            return failed
 
 
 def picture_name(picture: Wanted) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import queue
 import re
 import threading
@@ -17,6 +16,7 @@ import numpy as np
 from ragpress.embedding.llama import Context, Tokens, Vector, Weights, engine
 from ragpress.errors import ModelError
 from ragpress.models.known import ModelFile
+from ragpress.sandbox import processors
 
 _UNIT = 1e-3  # how far from 1 the norm of a finished vector may be
 _SAVE_SECONDS = 2.0  # a killed build loses so much work at most
@@ -36,10 +36,7 @@ _XLM_ROBERTA = {3: "<unk>", 6: "\u2581", 8: "\u2581de", 249_997: "\u8718", 249_9
 @functools.lru_cache(maxsize=2)
 def _vocabulary(path: Path, stamp: tuple[int, int]) -> tuple[Weights, _Words | None]:
     # loaded once a process (0.9 s, 130 MB); the stamp tells a replaced file from the one before
-    return _words_of(Weights(path, vocab_only=True))
-
-
-def _words_of(weights: Weights) -> tuple[Weights, _Words | None]:
+    weights = Weights(path, vocab_only=True)
     return weights, _Words(weights) if _counts_add_up(weights) else None
 
 
@@ -74,14 +71,13 @@ class TokenCounter:
     threads. Raises ModelError where the file cannot be loaded.
     """
 
-    def __init__(self, path: Path, prefix: str, weights: Weights | None = None) -> None:
-        """`weights` are those of the file where they are loaded already."""
+    def __init__(self, path: Path, prefix: str) -> None:
         try:
             status = path.stat()
         except OSError as error:
             raise ModelError("model", f"the model file {path.name} cannot be read: {error.strerror}") from None
         stamp = status.st_mtime_ns, status.st_size
-        self._weights, self._words = _words_of(weights) if weights else _vocabulary(path, stamp)
+        self._weights, self._words = _vocabulary(path, stamp)
         self._prefix = prefix
         self.adds_up = self._words is not None
         """Whether no token crosses white space: beside the overhead, the counts of parts add up to that of a whole."""
@@ -106,11 +102,10 @@ class Embedder:
     for a text or a vector.
     """
 
-    def __init__(self, file: ModelFile, threads: int | None = None, weights: Weights | None = None) -> None:
-        """`weights` are those of the file where they are loaded already; they are this object's own then."""
+    def __init__(self, file: ModelFile, threads: int = 0) -> None:
         self.file = file
-        self.threads = threads or len(os.sched_getaffinity(0))
-        self._weights = weights or Weights(file.path, vocab_only=False)
+        self.threads = threads or processors()
+        self._weights = Weights(file.path, vocab_only=False)
         self._idle: queue.SimpleQueue[Context] = queue.SimpleQueue()
         self._contexts: list[Context] = []
         self._lock = threading.Lock()

@@ -36,11 +36,6 @@ def _llama() -> Any:
         return _begun()
 
 
-def begin() -> None:
-    """Imports llama_cpp, which takes a sixth of a second, if that has not been done."""
-    _llama()
-
-
 @functools.cache
 def _begun() -> Any:
     """llama_cpp with its log caught: it prints to stderr, warnings included, otherwise."""

@@ -26,8 +26,8 @@ from ragpress.evaluation.record import (
 )
 from ragpress.evaluation.tables import found_instead, misses, rank_words, separation_lines, table
 from ragpress.files import replace_file
-from ragpress.models.selection import own_file
-from ragpress.pipeline.merge import is_built
+from ragpress.models.selection import custom_model_file
+from ragpress.pipeline.publish import is_built
 from ragpress.repository import Repository, under_ci
 from ragpress.review.git import find_base
 
@@ -113,7 +113,7 @@ def evaluate_repository(repository: Repository, report: Report = report) -> tupl
 def _measure(repository: Repository, report: Report) -> Measurement:
     config = repository.config
     cases = read_cases(repository.golden / QUESTIONS, report, f"{config.golden}/{QUESTIONS}")
-    return measure_artifact(repository.artifact, cases, report, own_file(repository))
+    return measure_artifact(repository.artifact, cases, report, custom_model_file(repository))
 
 
 # -- the verdict -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from ragpress.evaluation.cases import Case, obstacle
 from ragpress.evaluation.confidence import Separation, question_confidence, separation
 from ragpress.knowledge_base import KnowledgeBase, Mode
 from ragpress.records import Chunk, Hit
+from ragpress.sandbox import processors
 
 DEPTH = 10
 """Hits that are looked at for each question."""
@@ -117,7 +117,7 @@ def ask(cases: Sequence[Case], answer: Callable[[Case], _Found]) -> list[_Found]
                 raise
             raise BuildError("bad-case", f"{case.place}: {error.message.text}") from None
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+    with ThreadPoolExecutor(processors()) as threads:
         return list(threads.map(named, cases))
 
 

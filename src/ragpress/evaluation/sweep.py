@@ -15,7 +15,7 @@ from ragpress.artifact.search import top
 from ragpress.config import Config, parse_config
 from ragpress.console import Report, report
 from ragpress.embedding.embedder import Embedder
-from ragpress.errors import BuildError
+from ragpress.errors import BuildError, SourceError
 from ragpress.evaluation.cases import Case
 from ragpress.evaluation.measuring import DEPTH, Figures, ask, figures, judge
 from ragpress.evaluation.tables import HEADS, aligned, cells
@@ -23,12 +23,13 @@ from ragpress.lexical.fusion import Spread, sample_rows
 from ragpress.lexical.postings import build_postings
 from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.models.known import ModelFile, resolve
-from ragpress.models.selection import sticky_name
-from ragpress.pipeline.chunk import comparing, compiled
-from ragpress.pipeline.jobs import Compiled
-from ragpress.pipeline.publish import embed_missing
+from ragpress.models.selection import selected_name
+from ragpress.pipeline.chunk import compile_file, read_source
+from ragpress.pipeline.embed import embed_missing
+from ragpress.pipeline.pool import Pool
+from ragpress.pipeline.results import Compiled, Outcome, failure
 from ragpress.records import Chunk, Hit
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository, SourceFile, find_sources
 from ragpress.text import normalize
 from ragpress.vectors.cache import Stored, VectorCache
 from ragpress.vectors.digests import vector_keys
@@ -103,7 +104,7 @@ def sweep(
 
     Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
     """
-    file = resolve(repository.config, repository.root, sticky=sticky_name(repository), report=report)
+    file = resolve(repository.config, repository.root, sticky=selected_name(repository), report=report)
     with Embedder(file) as embedder:
         texts = [normalize(case.question).strip() for case in cases]
         queries = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))
@@ -120,8 +121,16 @@ def sweep(
 
 
 def _chunks(repository: Repository, report: Report) -> Iterator[Chunk]:
-    with comparing(repository, report) as compare:
-        for _, outcome in compiled(repository, find_sources(repository.sources), report, compare):
+    with Pool(repository, report) as pool:
+
+        def compile_one(source: SourceFile) -> Outcome:
+            try:
+                data = read_source(source.path, source.source)
+            except SourceError as error:
+                return failure(error, source.source)
+            return compile_file(repository, source.source, data, pool, report)
+
+        for outcome in pool.map(compile_one, find_sources(repository.sources)):
             if isinstance(outcome, Compiled):
                 yield from outcome.chunks
             elif repository.config.on_error == "skip":

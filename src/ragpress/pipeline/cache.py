@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ragpress.artifact.jsonl import read_chunks
 from ragpress.console import Report
 from ragpress.errors import BuildError
-from ragpress.models.known import ModelFile, known_model
-from ragpress.models.selection import Choice, artifact_choice, read_choice
-from ragpress.pipeline.merge import is_built, merged_chunks
+from ragpress.models.selection import artifact_model, model_file, read_selected
+from ragpress.pipeline.merge import merged_chunks
+from ragpress.pipeline.publish import is_built
 from ragpress.repository import Repository
 from ragpress.vectors.cache import VectorCache
 from ragpress.vectors.digests import vector_keys
@@ -44,11 +42,5 @@ def _used(repository: Repository) -> list[bytes]:
     """The keys of all texts of the build folder, for the models that it and its artifact are of."""
     files = (merged_chunks(repository), repository.artifact / "chunks.jsonl")
     texts = dict.fromkeys(chunk.text for path in files if path.is_file() for chunk in read_chunks(path))
-    choices = {read_choice(repository), artifact_choice(repository)}
-    return [key for choice in choices if choice and choice.sha256 for key in vector_keys(_file(choice), texts)]
-
-
-def _file(choice: Choice) -> ModelFile:
-    """What the keys of vectors are made of; the file need not be on this machine."""
-    path, model = Path(choice.file), known_model(choice.name)
-    return ModelFile(model=model, path=path, sha256=choice.sha256, size=0, dimensions=choice.dimensions)
+    models = {read_selected(repository), artifact_model(repository)}
+    return [key for model in models if model and model.sha256 for key in vector_keys(model_file(model), texts)]

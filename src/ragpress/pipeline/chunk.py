@@ -1,257 +1,149 @@
-"""The stages of a build as functions on a repository: chunk every source, merge, embed, publish.
+"""The first stage: what one source becomes, with the help that its reader may not have.
 
-Each stage looks at what stands on the disk and does only what is missing, so that a build that was killed, or whose
-doit state is lost, goes on where it stopped.
+Reading happens in restricted processes (`pool`). What needs another program or the network is done here: a file of an
+old format is converted first, and a source whose pictures have no caption yet is compiled once more when those have
+been made.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import msgspec
 
 from ragpress.artifact.jsonl import encode_chunk
-from ragpress.config import Config
-from ragpress.console import Report, report
-from ragpress.errors import BuildError, SourceError, render
-from ragpress.files import copy_signature, fingerprint, replace_file, stat_signature, tree_signature
-from ragpress.models.known import known_model, tokenizer_file
-from ragpress.models.selection import allowed, chunking_stamp, keep_choice, sticky_name
-from ragpress.pipeline.ahead import counting_ahead, load_ahead
-from ragpress.pipeline.jobs import Compiled, Job, Outcome
-from ragpress.pipeline.rounds import compile_jobs
-from ragpress.pipeline.states import (
-    State,
-    is_edited,
-    keep_looks,
-    look,
-    look_stamp,
-    result_stamp,
-    source_failure,
-    write_state,
+from ragpress.captions.store import NAME
+from ragpress.console import Report
+from ragpress.errors import BuildError, ModelError, SourceError, render
+from ragpress.files import replace_file
+from ragpress.pipeline.convert import convert
+from ragpress.pipeline.pool import Pool
+from ragpress.pipeline.results import (
+    Compiled,
+    Failure,
+    Job,
+    Outcome,
+    Result,
+    current_result,
+    failure,
+    result_fingerprint,
+    write_result,
 )
-from ragpress.repository import Found, Repository, find_sources, tool_fingerprint
+from ragpress.readers import CONVERTIBLE, suffix_of
+from ragpress.repository import Repository, SourceFile, under_ci
 
-if TYPE_CHECKING:
-    from ragpress.chunking.semantic import Compare
-    from ragpress.pipeline.similarity import Similarity
-
-_FEW_BYTES = 200_000  # of sources whose tokens cost less to ask for than a vocabulary to load
+_REST = 0.25  # seconds that one write of a program may take
 
 
-@contextmanager
-def build_lock(repository: Repository, report: Report = report) -> Iterator[None]:
-    """Keeps other builds of the same folder waiting; released by the system when the process ends, however."""
-    try:
-        repository.build.mkdir(parents=True, exist_ok=True)
-        handle = os.open(repository.build / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    except OSError as error:
-        raise BuildError(
-            "disk", f"{repository.config.build}/ cannot be written: {error.strerror}; check the folder's rights"
-        ) from None
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report("ragpress: another build of this folder is running; waiting for it")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+def chunk_source(repository: Repository, source: SourceFile, pool: Pool, report: Report) -> Result:
+    """What a source became: as it is in the build folder, if that was made from the same; else made and put there.
 
-
-# -- chunk -----------------------------------------------------------------------------------------------------------
-
-
-def chunk_sources(repository: Repository, wanted: Sequence[Found], report: Report = report) -> dict[str, str]:
-    """Chunks those of the wanted sources whose results do not stand in the build folder yet.
-
-    Returns the `Look.stamps` of those whose results stand there now.
+    Raises BuildError where the disk refuses, ModelError where chunks depend on a model that cannot be used.
     """
-    seen = look(repository, wanted)
-    if not seen.stale:
-        return seen.stamps
-    with comparing(repository, report) as compare:
-        if compare is not None:
-            keep_choice(repository, compare.file)  # the chunks depend on it
-            seen = look(repository, wanted)
-        settings = chunking_stamp(repository)
-        if not is_chunked_alike(repository):
-            _settings(repository).unlink(missing_ok=True)  # a run that is stopped leaves chunks of two settings
-        before = {found.source: stat_signature(found.file) for found in seen.stale}
-        stamps = dict(seen.stamps)
-        for found, outcome in compiled(repository, seen.stale, report, compare):
-            if _keep(repository, found, settings, outcome, before[found.source], report):
-                stamps[found.source] = look_stamp(repository, found.source, before[found.source])
-    return stamps
-
-
-@contextmanager
-def comparing(repository: Repository, report: Report) -> Iterator[Similarity | None]:
-    """What sentences are compared by, where the strategy asks for it. Raises ModelError."""
-    if repository.config.strategy != "semantic":
-        yield None
-        return
-    from ragpress.pipeline.similarity import similarity
-
-    with similarity(repository, report) as found:
-        yield found
-
-
-def _settings(repository: Repository) -> Path:
-    return repository.build / "settings"
-
-
-def is_chunked_alike(repository: Repository) -> bool:
-    """Whether all chunks that stand in the build folder were made with the settings and the tool as they are now."""
+    name = source.source
     try:
-        return _settings(repository).read_bytes() == chunking_stamp(repository).encode()
-    except OSError:
-        return False
+        data = read_source(source.path, name)
+    except SourceError as error:
+        return _write(repository, name, "", failure(error, name), report)
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        result = current_result(repository, name, sha256)
+        outcome = None if result else compile_file(repository, name, data, pool, report)
+    except ModelError:
+        raise
+    except BuildError as error:
+        result, outcome = None, failure(error, name)
+    if result is not None:
+        return result
+    assert outcome is not None
+    return _write(repository, name, sha256, outcome, report)
 
 
-def compiled(
-    repository: Repository, wanted: Sequence[Found], report: Report = report, compare: Compare | None = None
-) -> Iterator[tuple[Found, Outcome]]:
-    """What the repository's settings make of each of the sources, those that had to wait for captions last.
-
-    Converted files and new captions are kept, nothing else is written. `compare` is what `comparing` gives.
-    """
-    config = repository.config
-    tokenizer = tokenizer_file(config, repository.root)
-    prefixes = tuple(known_model(name).document_prefix for name in allowed(config))
-    few = sum(_size(found) for found in wanted) <= _FEW_BYTES
-    count = counting_ahead(tokenizer, prefixes[0]) if few else None
-    captioned = config.captions != "off"
-    jobs = [
-        Job(
-            found.source,
-            found.file,
-            config,
-            "" if count else str(tokenizer),
-            prefixes,
-            root=str(repository.sources),
-            captions=str(repository.captions) if captioned else "",
-            pictures=str(repository.build / "pictures") if captioned else "",
-        )
-        for found in wanted
-    ]
-    named = {found.source: found for found in wanted}
-    for job, outcome in compile_jobs(jobs, repository.build / "converted", report, compare, count):
-        yield named[job.source], outcome
-
-
-def _size(found: Found) -> int:
-    return found.path.stat().st_size if found.regular and found.path.exists() else 0
-
-
-def _keep(repository: Repository, found: Found, settings: str, outcome: Outcome, before: str, report: Report) -> bool:
-    """Writes what a source became; whether that stands as long as nothing changes."""
-    source = found.source
-    if isinstance(outcome, Compiled):
+def _write(repository: Repository, source: str, sha256: str, outcome: Outcome, report: Report) -> Result:
+    made_from = result_fingerprint(repository, sha256) if sha256 else ""
+    if isinstance(outcome, Failure):
+        repository.chunks_of(source).unlink(missing_ok=True)
+        result = Result(made_from, failure=msgspec.structs.replace(outcome, wanted=(), seconds=0.0))
+    else:
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
         replace_file(repository.chunks_of(source), lines)
-        stamp = fingerprint(settings, outcome.entry.sha256)
-        write_state(
-            repository,
-            source,
-            State(stamp, hashlib.sha256(lines).hexdigest(), entry=outcome.entry, uses=outcome.uses),
-        )
+        chunks_sha256 = hashlib.sha256(lines).hexdigest()
+        result = Result(made_from, chunks_sha256, entry=outcome.entry, uses=outcome.uses)
+    write_result(repository, source, result)
+    if isinstance(outcome, Compiled):
         for message in outcome.messages:
             report(render(message, f"{repository.config.sources}/"))
-        return True
-    repository.chunks_of(source).unlink(missing_ok=True)
-    readable = found.regular and found.path.is_file()
-    stamp = result_stamp(settings, found.path.read_bytes()) if readable else ""
-    if stat_signature(found.file) != before:
-        stamp = ""  # it is not known which bytes failed
-    write_state(repository, source, State(stamp, "", failure=outcome))
-    return outcome.lasting and bool(stamp)
+    return result
 
 
-def foresee(repository: Repository, found: Sequence[Found]) -> None:
-    """Before doit looks at the sources one by one: begins to load the model if one of them was edited.
+def compile_file(
+    repository: Repository,
+    source: str,
+    data: bytes,
+    pool: Pool,
+    report: Report,
+    *,
+    root: Path | None = None,
+    converted: Path | None = None,
+) -> Outcome:
+    """What the repository's settings make of a source's bytes; only converted files and new captions are kept.
 
-    Not where chunks depend on the model, which is loaded for them then.
+    `root` is the folder that the source is in by its name, where that is not the repository's; captions are used then,
+    but none are made. `converted` is the folder for converted files, if not the build folder's. Raises ModelError where
+    the model fails, BuildError for captions.jsonl or a disk that refuses.
     """
-    if repository.config.strategy != "semantic" and is_edited(repository, found):
-        load_ahead(repository)
+    job = _job(repository, source, data, root, converted or repository.build / "converted")
+    if isinstance(job, Failure):
+        return job
+    outcome = pool.compile(job)
+    if isinstance(outcome, Compiled) or not outcome.wanted or under_ci():
+        return outcome
+    pictures = {each.sha256: (each, f"{source}:{each.locator}") for each in outcome.wanted}
+    failed = pool.captions.make(pictures, Path(job.pictures), Path(job.captions), job.config, report)
+    for picture in outcome.wanted:
+        if picture.sha256 in failed:
+            by_hand = f'or write {{"sha256": "{picture.sha256}", "text": "…"}} into {NAME}'
+            text = f"a picture has no caption: {failed[picture.sha256].message.text}; {by_hand}"
+            return Failure("caption", text, source, picture.locator, lasting=False)
+    return pool.compile(job)
 
 
-def chunk(repository: Repository, found: Found, report: Report = report) -> None:
-    """One source's part of the build: raises SourceError where it fails and nothing says to skip it.
-
-    The first call of a process chunks all sources that need it, so that both cores have work.
-    """
-    seen = _chunk_all(repository, report)
-    for _ in range(_ATTEMPTS):
-        stamp = stat_signature(found.file)
-        if seen.get(found.source) == stamp:
-            break
-        chunk_sources(repository, [found], report)  # it was changed after it was read, which doit would not notice
-        seen[found.source] = stamp
-    else:
-        raise SourceError("file-gone", "it changes all the time; build again when it is at rest", found.source)
-    failure = source_failure(repository, found.source)
-    if failure is not None and repository.config.on_error == "fail":
-        raise failure
-
-
-def _chunk_all(repository: Repository, report: Report) -> dict[str, str]:
-    """Source to what its file was like when it was read; all sources are at the first call of a process."""
-    seen = _chunked.get(repository.root)
-    if seen is None:
-        found = find_sources(repository.sources)
-        seen = {item.source: stat_signature(item.file) for item in found}
-        try:
-            keep_looks(repository, chunk_sources(repository, found, report))
-            if not is_chunked_alike(repository):
-                replace_file(_settings(repository), chunking_stamp(repository).encode())
-        except BuildError as error:
-            seen = error
-        _chunked[repository.root] = seen
-    if isinstance(seen, BuildError):
-        raise seen  # a full disk is tried once, and not for each source
-    return seen
-
-
-_ATTEMPTS = 3
-_chunked: dict[Path, dict[str, str] | BuildError] = {}
-
-
-# -- publish (publish.py does it, with the heavy libraries) -----------------------------------------------------------
-
-
-def merged_stamp(repository: Repository) -> bytes:
-    """Over all that the last merge wrote. Raises OSError before one."""
-    return (repository.build / "merged" / "stamp").read_bytes()
-
-
-def published_stamp(repository: Repository) -> str:
-    """Over all that decides the artifact, and the artifact's files as they stand. Raises OSError before a merge."""
+def _job(repository: Repository, source: str, data: bytes, root: Path | None, converted: Path) -> Job | Failure:
     config = repository.config
-    own_model = copy_signature(repository.root / config.model_path) if config.model_path else ""
-    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, _engine(config))
-    made_from = (tool_fingerprint(), merged_stamp(repository).hex(), settings, sticky_name(repository))
-    return fingerprint(*made_from, tree_signature(repository.artifact))
-
-
-def _engine(config: Config) -> str:
-    """What the vectors must be made by, if not by anything: loads llama.cpp where the settings ask for it."""
-    if not config.reproducible:
-        return ""
-    from ragpress.embedding.llama import engine
-
-    return engine()
-
-
-def is_published(repository: Repository) -> bool:
-    """Whether the artifact stands as it was last written, and is made from the merged files as they are now."""
+    captioned = config.captions != "off"
+    job = Job(
+        source=source,
+        sha256=hashlib.sha256(data).hexdigest(),
+        data=data,
+        config=config,
+        root=str(root or repository.sources),
+        captions=str(repository.captions) if captioned else "",
+        pictures=str(repository.build / "pictures") if captioned and root is None else "",
+    )
+    if not config.convert_doc or suffix_of(source) not in CONVERTIBLE:
+        return job
     try:
-        return (repository.build / "published").read_bytes() == published_stamp(repository).encode()
-    except OSError:
-        return False
+        made = convert(data, source, converted, config)
+        return msgspec.structs.replace(job, data=made.read_bytes(), converted=made.suffix)
+    except BuildError as error:
+        return failure(error, source, lasting=isinstance(error, SourceError))
+
+
+def read_source(path: Path, source: str) -> bytes:
+    """The bytes of a source as they are at one moment. Raises SourceError for what is no readable file."""
+    try:
+        if not path.is_file():
+            raise SourceError("not-a-file", "it is not a regular file; remove it or give it another name", source)
+        before = path.stat()
+        age = time.time() - before.st_mtime
+        if 0 <= age < _REST:  # the time is set when a write begins: one that is under way would not show in it
+            time.sleep(_REST - age)
+        data = path.read_bytes()
+        after = path.stat()
+    except OSError as error:
+        raise SourceError("file-gone", f"it cannot be read: {error.strerror}; check its rights", source) from None
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+        raise SourceError("file-gone", "it was changed while it was read; build again", source)
+    return data

@@ -1,277 +1,201 @@
-"""Reads, chunks and audits sources in processes of their own, so that a hostile one fails alone.
+"""Worker processes that read, chunk and audit sources, so that a hostile one fails alone.
 
-A worker is `python -m ragpress.pipeline.pool`: frames of msgpack on its standard input and output, each after its
-length in four bytes. It lives as long as its pool and serves one source after another; one that exceeds its time is
-killed, one that exceeds its memory says so, and the next source gets a new worker.
+A worker ends with the pool that started it. One that exceeds its time is killed, one that exceeds its memory says so
+or dies, and the next source gets a new one. What it answers is msgpack: a pickle from a process that has read a
+hostile file could run code here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import os
-import resource
-import selectors
+import multiprocessing
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from ragpress.errors import BuildError
-from ragpress.pipeline.compile import compile_source, counter
-from ragpress.pipeline.jobs import Asked, Compiled, Failure, Job, Outcome
+from ragpress.captions.making import CaptionMaker
+from ragpress.console import Report, report
+from ragpress.errors import BuildError, ModelError
+from ragpress.models.known import known_model, tokenizer_file
+from ragpress.models.selection import configured_models
+from ragpress.pipeline.compile import compile_source
+from ragpress.pipeline.results import Failure, Job, Outcome, failure
+from ragpress.repository import Repository
+from ragpress.sandbox import limit_memory, limit_time, processors
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
+    from ragpress.embedding.embedder import TokenCounter
+    from ragpress.pipeline.semantic import Semantic
 
-__all__ = ["Compiled", "Failure", "Job", "Outcome", "compile_sources"]
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_SLOWEST = 50
+"""Bytes of a source whose sentences are embedded in a second at the least: so much longer `semantic` may take."""
 
 
-Count = Callable[[str], int]
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker loads before its first source.
 
-_LENGTH = 4
-_START_SECONDS = 300.0
-_PAIRS = 64  # compared at a time: an interruption waits for no more
-
-
-def compile_sources(
-    jobs: Sequence[Job], processes: int | None = None, compare: Compare | None = None, count: Count | None = None
-) -> Generator[Outcome]:
-    """The outcome of each job, in order, from up to `processes` workers.
-
-    Without a number there are as many as cores that this process may use. `compare` answers what the workers ask for
-    the strategy `semantic`, `count` what they ask for jobs without a tokenizer; both are called from several threads.
-    What they raise ends the whole.
+    `tokenizer` is a GGUF with the configured model's vocabulary; `prefixes` are the document prefixes of the models
+    that may embed the chunks, of which tokens are counted with the first.
     """
-    stopped = threading.Event()
-    number = max(1, min(processes or len(os.sched_getaffinity(0)), len(jobs)))
-    workers = [_Worker() for _ in range(number)]
-    free = list(workers)  # list.pop and append are atomic; there are as many threads as workers
 
-    def answer(asked: Asked) -> list[float]:
-        if asked.texts:
-            if count is None:
-                raise ValueError("there is nothing to count tokens with")
-            return [count(text) for text in asked.texts]
-        if compare is None:
-            raise ValueError("there is nothing to compare sentences with")
-        pairs, found = asked.pairs, list[float]()
-        for start in range(0, len(pairs), _PAIRS):
-            if stopped.is_set():
-                raise InterruptedError
-            found += compare(pairs[start : start + _PAIRS])
-        return found
-
-    def run(job: Job) -> Outcome:
-        worker = free.pop()
-        try:
-            return worker.compile(job, answer)
-        finally:
-            free.append(worker)
-
-    try:
-        with ThreadPoolExecutor(number) as threads:
-            futures = [threads.submit(run, job) for job in jobs]
-            try:
-                for future in futures:
-                    yield future.result()
-            except BaseException:
-                stopped.set()
-                threads.shutdown(wait=False, cancel_futures=True)
-                for worker in workers:
-                    worker.end()
-                raise
-    finally:
-        for worker in workers:
-            worker.stop()
+    tokenizer: str
+    prefixes: tuple[str, ...]
+    megabytes: int
+    semantic: Semantic | None = None
 
 
-class _Worker:
-    """The parent's end of one worker process, started when it is first needed."""
+class Pool:
+    """The workers for one repository's settings; a context manager. Safe from several threads.
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._ended = False
+    They are started when a source first needs one. `processes` is their number, as many as this process may use
+    processors if it is 0.
+    """
+
+    def __init__(self, repository: Repository, report: Report = report, processes: int = 0) -> None:
+        self.processes = processes or processors()
+        self.captions = CaptionMaker()
+        self._repository = repository
+        self._report = report
         self._starting = threading.Lock()
+        self._pool: Any = None
 
-    def compile(self, job: Job, answer: Callable[[Asked], Sequence[float]]) -> Outcome:
-        left = float(job.config.source_seconds)
-        found, spent = self._outcome(job, job, left)
-        while isinstance(found, Asked):  # the answer is not on the source's clock
-            left -= spent
-            found, spent = self._outcome(job, answer(found), left)
-        return found
+    def __enter__(self) -> Pool:
+        return self
 
-    def _outcome(self, job: Job, said: Job | Sequence[float], seconds: float) -> tuple[Outcome | Asked, float]:
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def compile(self, job: Job) -> Outcome:
+        """What became of one source. Raises ModelError where the model fails, which is no source's fault."""
         limit = job.config.source_seconds
+        seconds = limit + (len(job.data) / _SLOWEST if job.config.strategy == "semantic" else 0)
+        future = self._started().schedule(_serve, args=[job], timeout=seconds)
+        from pebble import ProcessExpired
+
         try:
-            return self._exchange(said, seconds)
+            outcome: Outcome = msgspec.msgpack.decode(future.result(), type=Outcome)
         except TimeoutError:
-            self.stop()
             return Failure(
                 "too-slow",
                 f"not read within {limit} seconds; simplify or split the file, or raise source_seconds",
                 job.source,
                 lasting=False,
                 seconds=float(limit),
-            ), 0.0
-        except (EOFError, BrokenPipeError):
-            status = self.stop()
+            )
+        except ProcessExpired as error:
+            status = error.exitcode or 0
+            ending = signal.Signals(-status).name if status < 0 else f"status {status}"
             return Failure(
                 "too-large",
-                f"the reading process ended ({_ending(status)}) in the middle of this file;"
+                f"the reading process ended ({ending}) in the middle of this file;"
                 f" split the file, or raise source_megabytes (now {job.config.source_megabytes})",
                 job.source,
                 lasting=False,
-            ), 0.0
+            )
+        except (CancelledError, RuntimeError) as error:  # the pool was stopped, or no worker can be started
+            text = f"no process can read sources ({error}); free some memory, then build again"
+            raise BuildError("internal", text) from None
+        if isinstance(outcome, Failure) and outcome.code == "model":
+            raise ModelError(outcome.code, outcome.text)
+        return outcome
 
-    def _exchange(self, said: Job | Sequence[float], seconds: float) -> tuple[Outcome | Asked, float]:
-        """What the worker answers, and after how many seconds. Raises TimeoutError after so many, or EOFError."""
-        fresh = self._process is None
+    def map(self, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+        """What `work`, which calls `compile`, returns for each item, in order; ends at once where it is given up."""
+        with ThreadPoolExecutor(2 * self.processes) as threads:
+            try:
+                yield from threads.map(work, items)
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """Ends the workers, whatever they do."""
         with self._starting:
-            if self._ended:
-                raise EOFError
-            if self._process is None:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "ragpress.pipeline.pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()
+            pool.join()
+
+    def _started(self) -> Any:
+        with self._starting:
+            if self._pool is None:
+                from pebble import ProcessPool
+
+                self._pool = ProcessPool(
+                    self.processes,
+                    initializer=_prepare,
+                    initargs=[self._setup()],
+                    context=multiprocessing.get_context("spawn"),
                 )
-        sink, source = self._process.stdin, self._process.stdout
-        if sink is None or source is None:
-            raise EOFError
-        _write_frame(sink, msgspec.msgpack.encode(said))
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(source, selectors.EVENT_READ)
-            if fresh:  # loading the vocabulary is not on the source's clock
-                _read_frame(source, waiting, time.monotonic() + _START_SECONDS)
-            begin = time.monotonic()
-            frame = _read_frame(source, waiting, begin + seconds)
-            spent = time.monotonic() - begin
-        found: Outcome | Asked = msgspec.msgpack.decode(frame, type=Outcome | Asked)
-        return found, spent
+            return self._pool
 
-    def end(self) -> None:
-        """Ends the process for good. The thread that waits for its answer sees that there is none.
+    def _setup(self) -> Setup:
+        """Raises ModelError where the tokenizer or, for `semantic`, the model cannot be found."""
+        repository, config = self._repository, self._repository.config
+        semantic = None
+        if config.strategy == "semantic":
+            from ragpress.pipeline.semantic import prepare
 
-        The pipes are left to that thread: it would wait for ever for one that is closed under it.
-        """
-        with self._starting:
-            self._ended = True
-            if self._process is not None:
-                self._process.kill()
-
-    def stop(self) -> int:
-        process, self._process = self._process, None
-        if process is None:
-            return 0
-        if process.poll() is None:
-            process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except BrokenPipeError:  # a frame that was never read; the process is gone
-                    continue
-        return process.wait()
+            semantic = prepare(repository, self._report)
+        return Setup(
+            str(tokenizer_file(config, repository.root)),
+            tuple(known_model(name).document_prefix for name in configured_models(config)),
+            config.source_megabytes,
+            semantic,
+        )
 
 
-def _ending(status: int) -> str:
-    return signal.Signals(-status).name if status < 0 else f"status {status}"
+# -- in a worker -----------------------------------------------------------------------------------------------------
+
+_setup: Setup | None = None
 
 
-def _read_frame(source: IO[bytes], waiting: selectors.BaseSelector, deadline: float) -> bytes:
-    size = int.from_bytes(_read_until(source, waiting, _LENGTH, deadline), "big")
-    return _read_until(source, waiting, size, deadline)
+def _prepare(setup: Setup) -> None:
+    """Loads what every source needs, which is not a source's to pay for: modules, the vocabulary, the model."""
+    global _setup
+    _setup = setup
+    for name in ("audit", "chunking", "readers"):
+        importlib.import_module(f"ragpress.{name}")
+    with contextlib.suppress(BuildError):  # it comes again, and is reported, when a source is compiled
+        _tools(setup)
+    limit_memory(setup.megabytes)
 
 
-def _read_until(source: IO[bytes], waiting: selectors.BaseSelector, size: int, deadline: float) -> bytes:
-    parts: list[bytes] = []
-    while size > 0:
-        if not waiting.select(max(0.0, deadline - time.monotonic())):
-            raise TimeoutError
-        part = os.read(source.fileno(), min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+@cache
+def _tools(setup: Setup) -> tuple[TokenCounter, Compare | None]:
+    """What counts tokens and, for `semantic`, what compares sentences. Raises ModelError."""
+    from ragpress.embedding.embedder import TokenCounter
+
+    counter = TokenCounter(Path(setup.tokenizer), setup.prefixes[0])
+    if setup.semantic is None:
+        return counter, None
+    from ragpress.pipeline.semantic import Comparer
+
+    return counter, Comparer(setup.semantic)
 
 
-def _write_frame(sink: IO[bytes], frame: bytes) -> None:
-    sink.write(len(frame).to_bytes(_LENGTH, "big") + frame)
-    sink.flush()
-
-
-def serve() -> None:
-    """The worker's loop: answers each Job on standard input until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing but frames may reach the parent
-
-    def ask(asked: Asked) -> list[float]:
-        _write_frame(sink, msgspec.msgpack.encode(asked))
-        size = int.from_bytes(source.read(_LENGTH), "big")
-        return msgspec.msgpack.decode(source.read(size), type=list[float])
-
-    def compare(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return ask(Asked(pairs=tuple(pairs)))
-
-    @lru_cache(maxsize=10_000)
-    def count(text: str) -> int:
-        return int(ask(Asked(texts=(text,)))[0])
-
-    limited = False
-    while header := source.read(_LENGTH):
-        job = msgspec.msgpack.decode(source.read(int.from_bytes(header, "big")), type=Job)
-        if not limited:
-            _prepare(job)
-            _limit_memory(job.config.source_megabytes)
-            limited = True
-            _write_frame(sink, b"")  # ready
-        _limit_time(job.config.source_seconds)
-        begin = time.perf_counter()
-        outcome = compile_source(job, compare, count)
-        outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
-        _write_frame(sink, msgspec.msgpack.encode(outcome))
-
-
-def _prepare(job: Job) -> None:
-    """Loads what every source needs, which is not a source's to pay for: the vocabulary, and modules meanwhile."""
-    with ThreadPoolExecutor(1) as threads:
-        loading = threads.submit(counter, job.tokenizer, job.prefixes[0]) if job.tokenizer else None
-        for name in ("audit", "chunking", "readers"):
-            importlib.import_module(f"ragpress.{name}")
-    with contextlib.suppress(BuildError):  # it comes again, and is told, when the job is done
-        if loading is not None:
-            loading.result()
-
-
-def _limit_memory(megabytes: int) -> None:
-    status = Path("/proc/self/statm")
-    if not status.exists():  # other systems have no cheap way to tell what is in use already
-        return
-    used = int(status.read_text().split()[0]) * resource.getpagesize()
-    limit = used + megabytes * (1 << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-def _limit_time(seconds: int) -> None:
-    """Has the system end this process where its parent, which would, was killed and a source takes for ever."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 1
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
-
-
-if __name__ == "__main__":
+def _serve(job: Job) -> bytes:
+    """The outcome of one source, as msgpack."""
+    assert _setup is not None
+    limit_time(job.config.source_seconds)
+    begin = time.perf_counter()
     try:
-        serve()
-    except BrokenPipeError:
-        os._exit(1)  # the parent is gone, and nobody is left to tell
+        counter, compare = _tools(_setup)
+        outcome = compile_source(job, counter, _setup.prefixes, compare)
+    except ModelError as error:
+        outcome = failure(error, job.source)
+    outcome = msgspec.structs.replace(outcome, seconds=round(time.perf_counter() - begin, 3))
+    return msgspec.msgpack.encode(outcome)

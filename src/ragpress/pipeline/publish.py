@@ -1,211 +1,141 @@
-"""The last stages of a build: embed the texts that have no vector, and publish the artifact."""
+"""The last stage: the artifact of the merged chunks and their vectors, in one step in the place of the old one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
+import msgspec
 
-from ragpress.artifact.format import model_record
-from ragpress.artifact.index import Positions, Stored
-from ragpress.artifact.jsonl import decode_chunk
-from ragpress.artifact.write import Lines, Vectors, write_artifact
-from ragpress.console import Report, progress, report
-from ragpress.errors import BuildError, message, render
-from ragpress.files import fingerprint, replace_file
-from ragpress.models.known import ModelFile, resolve
-from ragpress.models.selection import artifact_choice, keep_choice, locked_model, sticky_name
-from ragpress.pipeline.ahead import loaded_ahead
-from ragpress.pipeline.chunk import merged_stamp, published_stamp
-from ragpress.pipeline.counting import more_tokens
-from ragpress.pipeline.merge import merge, merged_chunks, merged_documents, merged_for, merged_rows
-from ragpress.pipeline.remembered import Texts, recall, remember
-from ragpress.pipeline.seed import SeedSetting
-from ragpress.records import Chunk
+from ragpress.config import Config
+from ragpress.console import Report
+from ragpress.errors import BuildError
+from ragpress.files import copy_signature, fingerprint, read_checksummed, tree_signature, write_checksummed
+from ragpress.models.selection import selected_file, selected_name
+from ragpress.pipeline.merge import check_merged, is_merged, merged_chunks, merged_documents, read_merged
+from ragpress.records import index_key
 from ragpress.repository import CUTTING_SETTINGS, Repository, tool_fingerprint
-from ragpress.vectors.cache import Marks, VectorCache
-from ragpress.vectors.digests import digest_keys, vector_keys
+
+if TYPE_CHECKING:
+    from ragpress.artifact.index import Positions, Stored
+    from ragpress.artifact.write import Lines
 
 _SPARE_BYTES = 2 * 1024**3  # that the vector cache may take beyond four times what the artifact needs
 
 
-class Ready(NamedTuple):
-    """What an artifact is made of: the model, all lines, each chunk's `text_digest`, what is known of its vector."""
+class Published(msgspec.Struct, frozen=True):
+    """build/published, a checksummed file: what the artifact was made from, and its files as they were written."""
 
-    file: ModelFile
-    lines: Lines
-    texts: Texts
-    marks: Marks
-
-    def keys(self, places: Sequence[int] | None = None) -> list[bytes]:
-        """The keys of the chunks' vectors, those at these places or all."""
-        texts = self.texts if places is None else self.texts[list(places)]
-        return digest_keys(self.file, map(bytes, texts.tolist()))
-
-    def chunks(self, places: Sequence[int]) -> Iterator[Chunk]:
-        """The chunks at these places."""
-        ends = np.cumsum(self.lines.lengths, dtype=np.int64)[list(places)].tolist()
-        for end, length in zip(ends, self.lines.lengths[list(places)].tolist(), strict=True):
-            yield decode_chunk(self.lines.data[end - length : end])
+    made_from: str
+    artifact: str
 
 
-_ready: dict[Path, tuple[bytes, Ready]] = {}  # by repository, with the stamp of its merged files
+_DECODER = msgspec.json.Decoder(Published)
 
 
-def embed(repository: Repository, report: Report = report) -> None:
-    """Embeds every text that there is no vector for, with the model that the build folder uses."""
-    with VectorCache(repository.vectors, report) as cache:
-        ready = _embed(repository, cache, report)
-    _ready[repository.root] = merged_stamp(repository), ready
+def is_published(repository: Repository) -> bool:
+    """Whether the artifact is as it was last written, and made from the merged files and settings as they are now."""
+    return read_checksummed(repository.build / "published", _DECODER) == _published(repository)
 
 
-def _merged(repository: Repository) -> tuple[Lines, Texts]:
-    """What `merge` wrote: all lines, and the digest of each one's text. Raises BuildError where that is missing."""
-    try:
-        data = merged_chunks(repository).read_bytes()
-        rows = np.frombuffer(
-            merged_rows(repository).read_bytes(), np.dtype([("key", "<u8"), ("length", "<u4"), ("text", "V32")])
-        )
-    except OSError as error:
-        raise BuildError("file-gone", f"the merged chunks cannot be read: {error.strerror}; build again") from None
-    return Lines(data, np.ascontiguousarray(rows["key"]), np.ascontiguousarray(rows["length"])), rows["text"]
+def is_built(repository: Repository) -> bool:
+    """Whether the artifact is as it was last written, and made from the sources' chunks as they are now."""
+    return is_published(repository) and is_merged(repository)
 
 
-def _embed(repository: Repository, cache: VectorCache, report: Report, *, thoroughly: bool = False) -> Ready:
-    """Sees to it that there is a vector of each text; `thoroughly` that each can be read, whatever is remembered."""
-    lines, texts = _merged(repository)
-    seed = SeedSetting(repository, report)
-    sticky = sticky_name(repository) or seed.choose_model()
-
-    def known(file: ModelFile) -> Ready:
-        """What is known of the vectors, once the seed's have been taken where one was absent."""
-        identity = _identity(repository, file)
-        marks = Marks.unknown(len(texts)) if thoroughly else recall(repository, identity, texts)
-        ready = _looked_up(repository, cache, Ready(file, lines, texts, marks))
-        if ready.marks.absent() and seed.fill(cache, file):
-            ready = _looked_up(repository, cache, ready)
-        return ready
-
-    def lacking(ready: Ready) -> list[int]:
-        if thoroughly:
-            return cache.missing(ready.keys(), _wanted_engine(repository))
-        return ready.marks.absent()
-
-    file = locked_model(repository, sticky)
-    ready = known(file) if file else None
-    if ready is None or lacking(ready):
-        file = resolve(repository.config, repository.root, sticky=sticky, report=report)
-        if ready is None or ready.file != file:
-            ready = known(file)
-        if places := lacking(ready):
-            names = {chunk.text: chunk.chunk_id for chunk in ready.chunks(places)}
-            embed_missing(repository, cache, names, file, report)
-            made = cache.marks(ready.keys(places), _wanted_engine(repository))
-            ready = ready._replace(marks=ready.marks.filled(places, made))
-    before = artifact_choice(repository)
-    if before is not None and before.name != ready.file.model.name:
-        text = f"the artifact was of {before.name} and is now of {ready.file.model.name}"
-        report(render(message("warning", "model-switch", text)))
-    keep_choice(repository, ready.file)
-    if merged_for(repository) != more_tokens(repository, ready.file.model.name):
-        merge(repository, lambda _: None, ready.file.model.name)
-        ready = ready._replace(lines=_merged(repository)[0])
-    return ready
+def published_fingerprint(repository: Repository) -> str:
+    """Over all that decides the artifact, and the artifact's files as they are."""
+    return fingerprint(msgspec.to_builtins(_published(repository)))
 
 
-def _looked_up(repository: Repository, cache: VectorCache, ready: Ready) -> Ready:
-    """With what the cache knows of the vectors of which nothing is known."""
-    places = ready.marks.absent()
-    if not places:
-        return ready
-    found = cache.marks(ready.keys(places), _wanted_engine(repository))
-    return ready._replace(marks=ready.marks.filled(places, found))
+def _published(repository: Repository) -> Published:
+    config = repository.config
+    own_model = copy_signature(repository.root / config.model_path) if config.model_path else ""
+    settings = (config.model, config.model_file, config.model_path, own_model, config.dimensions, _engine(config))
+    made_from = (tool_fingerprint(), read_merged(repository), settings, selected_name(repository))
+    return Published(fingerprint(*made_from), tree_signature(repository.artifact))
 
 
-def _identity(repository: Repository, file: ModelFile) -> str:
-    """Over all that makes vectors comparable, and what must have made them."""
-    return fingerprint(tool_fingerprint(), digest_keys(file, [b""])[0].hex(), _wanted_engine(repository))
-
-
-def _wanted_engine(repository: Repository) -> str | None:
-    """What the vectors must be made by, if not by anything."""
-    if not repository.config.reproducible:
-        return None
+def _engine(config: Config) -> str:
+    if not config.reproducible:
+        return ""
     from ragpress.embedding.llama import engine
 
     return engine()
 
 
-def embed_missing(
-    repository: Repository, cache: VectorCache, names: dict[str, str], file: ModelFile, report: Report
-) -> None:
-    """Puts the vectors that the cache lacks into it; `names` are the texts with their chunks' ids, for messages."""
-    texts = list(names)
-    keys = vector_keys(file, texts)
-    absent = cache.missing(keys, _wanted_engine(repository))
-    if not absent:
+def publish_artifact(repository: Repository, report: Report) -> None:
+    """Writes the artifact, or leaves the one that would be written again.
+
+    Raises BuildError: for merged files or a vector that are missing, and where the disk refuses.
+    """
+    if is_published(repository):
         return
-    from ragpress.embedding.embedder import Embedder
+    import numpy as np
 
-    with (
-        Embedder(file, weights=loaded_ahead(file.path)) as embedder,
-        progress(len(absent), "embedding", report) as advance,
-    ):
-        embedder.embed_documents(
-            [texts[index] for index in absent],
-            names=[names[texts[index]] for index in absent],
-            on_batch=lambda batch: cache.put_many(
-                [(keys[absent[index]], vector) for index, vector in batch], embedder.engine
-            ),
-            progress=advance,
-        )
+    from ragpress.artifact.format import model_record
+    from ragpress.artifact.write import Vectors, write_artifact
+    from ragpress.vectors.cache import VectorCache
+    from ragpress.vectors.digests import vector_digest, vector_keys
 
-
-def publish(repository: Repository, report: Report = report) -> None:
-    """Writes the artifact of the merged chunks and their vectors, in one step in the place of the old one."""
+    check_merged(repository)
+    file = selected_file(repository)
+    if file is None:
+        build = repository.config.build
+        raise BuildError("model", f"no model is selected in {build}/model.json; run `doit`")
+    lines, texts = _merged_lines(repository)
+    keys = vector_keys(file, texts)
     with VectorCache(repository.vectors, report) as cache:
-        stamp, ready = _ready.pop(repository.root, (b"", None))
-        if ready is None or stamp != merged_stamp(repository):
-            ready = _embed(repository, cache, report)
-        bound = _SPARE_BYTES + 4 * len(ready.texts) * ready.file.dimensions * 2
+        bound = _SPARE_BYTES + 4 * len(keys) * file.dimensions * 2
         if cache.size() > bound:
-            report(f"ragpress: {cache.prune(ready.keys(), bound)} vectors that nothing uses dropped from the cache")
-        try:
-            _write(repository, cache, ready)
-        except _LostError:  # damaged, or pruned by another process since
-            cache.mend()
-            ready = _embed(repository, cache, report, thoroughly=True)
-            _write(repository, cache, ready)
-    remember(repository, _identity(repository, ready.file), ready.texts, ready.marks)
-    replace_file(repository.build / "published", published_stamp(repository).encode())
-    name = ready.file.model.name
-    report(f"ragpress: {repository.config.build}/kb holds {len(ready.texts)} chunks, embedded by {name}")
+            report(f"ragpress: {cache.prune(keys, bound)} vectors that nothing uses dropped from the cache")
+        digests, engines = cache.digests(keys)
+        absent = np.flatnonzero(digests == 0)
+        if len(absent):
+            raise _lost(lines, int(absent[0]))
+
+        def take(places: Positions) -> Stored:
+            vectors, lost = cache.matrix([keys[place] for place in places], file.dimensions)
+            if lost or not np.array_equal(digests[places], [vector_digest(row.tobytes()) for row in vectors]):
+                raise _lost(lines, int(places[lost[0] if lost else 0]))  # pruned or replaced by another process since
+            return vectors
+
+        write_artifact(
+            repository.artifact,
+            chunks=lines,
+            documents=merged_documents(repository).read_bytes(),
+            vectors=Vectors(digests, file.dimensions, take),
+            model=model_record(file),
+            engines=engines,
+            chunking={name: getattr(repository.config, name) for name in CUTTING_SETTINGS},
+        )
+    write_checksummed(repository.build / "published", msgspec.json.encode(_published(repository)))
+    report(f"ragpress: {repository.config.build}/kb holds {len(keys)} chunks, embedded by {file.model.name}")
 
 
-class _LostError(BuildError):
-    """A vector that was there cannot be read."""
+class _Line(msgspec.Struct):
+    chunk_id: str
+    text: str
 
 
-def _write(repository: Repository, cache: VectorCache, ready: Ready) -> None:
-    """Raises _LostError where a vector cannot be read, BuildError as `write_artifact` does."""
-    file, marks = ready.file, ready.marks
+def _merged_lines(repository: Repository) -> tuple[Lines, list[str]]:
+    """The lines of all chunks as the artifact takes them, and each one's text."""
+    import numpy as np
 
-    def take(places: Positions) -> Stored:
-        wanted = marks.digests[places].tolist()
-        vectors, absent = cache.matrix(ready.keys(places.tolist()), file.dimensions, wanted)
-        if absent:
-            (name,) = (chunk.chunk_id for chunk in ready.chunks([int(places[absent[0]])]))
-            raise _LostError("embedding", f"the vector of chunk {name} is gone from the cache; build again")
-        return vectors
+    from ragpress.artifact.write import Lines
 
-    write_artifact(
-        repository.artifact,
-        chunks=ready.lines,
-        documents=merged_documents(repository).read_bytes(),
-        vectors=Vectors(marks.digests, file.dimensions, take),
-        model=model_record(file),
-        engines=marks.names(),
-        chunking={name: getattr(repository.config, name) for name in CUTTING_SETTINGS},
-    )
+    data = merged_chunks(repository).read_bytes()
+    decoder = msgspec.json.Decoder(_Line)
+    keys: list[int] = []
+    lengths: list[int] = []
+    texts: list[str] = []
+    for line in data.splitlines(keepends=True):
+        found = decoder.decode(line)
+        keys.append(index_key(found.chunk_id))
+        lengths.append(len(line))
+        texts.append(found.text)
+    return Lines(data, np.array(keys, np.uint64), np.array(lengths, np.uint32)), texts
+
+
+def _lost(lines: Lines, place: int) -> BuildError:
+    name = f"{int(lines.keys[place]):016x}"
+    return BuildError("embedding", f"the vector of chunk {name} is gone from the cache; run `doit` again")

@@ -23,7 +23,7 @@ from ragpress.errors import ArtifactError, BuildError, message, render
 from ragpress.files import fingerprint
 from ragpress.models.known import ModelFile, known_model, locked_file, resolve
 from ragpress.models.lock import Locked, read_lock
-from ragpress.models.selection import allowed, sticky_name, use
+from ragpress.models.selection import configured_models, selected_name, use
 from ragpress.repository import Repository
 from ragpress.vectors.cache import VectorCache
 from ragpress.vectors.digests import vector_keys
@@ -58,7 +58,7 @@ class SeedSetting:
     def choose_model(self) -> str | None:
         """Makes the seed's model the one of a build folder that has none yet, if the settings name it."""
         seed = self._seed()
-        if seed is None or seed.manifest.model.name not in allowed(self._repository.config):
+        if seed is None or seed.manifest.model.name not in configured_models(self._repository.config):
             return None
         name = seed.manifest.model.name
         use(self._repository, name)
@@ -68,13 +68,15 @@ class SeedSetting:
         return name
 
     def fill(self, cache: VectorCache, file: ModelFile) -> bool:
-        """Takes the seed's vectors of this model; whether there were any. A useless seed is told and done without."""
+        """Takes the seed's vectors of this model; whether there were any. One that cannot be used is reported."""
         seed = self._seed()
         if seed is None:
             return False
         self._done = True
         try:
-            taken = not cache.has_taken(_stamp(seed, file)) and _take(self._repository, seed, cache, file, self._report)
+            taken = not cache.has_taken(_fingerprint(seed, file)) and _take(
+                self._repository, seed, cache, file, self._report
+            )
             return bool(taken)
         except ArtifactError as error:
             self._warn(error)
@@ -102,8 +104,8 @@ def seed_cache(repository: Repository, path: Path, report: Report) -> None:
     """
     seed = open_seed(path, str(path))
     name = seed.manifest.model.name
-    chosen = sticky_name(repository)
-    if name in allowed(repository.config) and chosen not in {None, name}:
+    chosen = selected_name(repository)
+    if name in configured_models(repository.config) and chosen not in {None, name}:
         raise BuildError(
             "seed", f"{seed.name} is of {name}, the build folder of {chosen}; run `ragpress model use {name}` first"
         )
@@ -116,8 +118,8 @@ def seed_cache(repository: Repository, path: Path, report: Report) -> None:
 def _expected(repository: Repository, seed: Seed) -> ModelFile:
     """The file that a build would use of the seed's model, as far as that is known without fetching one."""
     config, record = repository.config, seed.manifest.model
-    if record.name not in allowed(config):
-        raise ArtifactError("seed", _other(seed, " and ".join(allowed(config))))
+    if record.name not in configured_models(config):
+        raise ArtifactError("seed", _other(seed, " and ".join(configured_models(config))))
     if config.model_path or not known_model(record.name).repository:
         return resolve(config, repository.root, sticky=record.name, report=lambda _: None)
     locked = read_lock(repository.root).get(record.name)
@@ -149,12 +151,12 @@ def _take(repository: Repository, seed: Seed, cache: VectorCache, file: ModelFil
             absent = cache.missing(keys, wanted)
             cache.put_many([(keys[place], vectors[place]) for place in absent], engines)
             taken += len({keys[place] for place in absent})
-    cache.note_taken(_stamp(seed, file))
+    cache.note_taken(_fingerprint(seed, file))
     report(f"ragpress: {taken} vectors taken from {seed.name}, which holds {count} chunks")
     return taken
 
 
-def _stamp(seed: Seed, file: ModelFile) -> str:
+def _fingerprint(seed: Seed, file: ModelFile) -> str:
     return fingerprint(seed.manifest, vector_keys(file, [""])[0].hex())
 
 

@@ -10,8 +10,8 @@ import msgspec
 from ragpress.config import Config
 from ragpress.console import Report
 from ragpress.errors import ArtifactError
-from ragpress.pipeline.merge import is_built
-from ragpress.pipeline.states import load_source, read_state
+from ragpress.pipeline.publish import is_built
+from ragpress.pipeline.results import load_source, read_result
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
 from ragpress.report.history import Point, points_of
 from ragpress.report.retrieval import Measured, measure
@@ -89,9 +89,9 @@ def gather(repository: Repository, base: Base | None, report: Report) -> Content
 
 
 def _source(repository: Repository, source: str, changes: dict[str, SourceChange]) -> SourceReport:
-    state = read_state(repository, source)
-    if state is not None and state.failure is not None:
-        failure = _note(state.failure.error().message, {})
+    result = read_result(repository, source)
+    if result is not None and result.failure is not None:
+        failure = _note(result.failure.error().message, {})
         return SourceReport(source=source, failure=failure, change=changes.get(source))
     chunks, entry = load_source(repository, source)
     return SourceReport(

@@ -10,9 +10,7 @@ from typing import Any
 
 from ragpress.console import Report, report
 from ragpress.files import disk_error, fingerprint, put_in_place, recover, replace_file, staging_folder, tree_signature
-from ragpress.pipeline.chunk import chunk_sources, published_stamp
-from ragpress.pipeline.merge import is_built
-from ragpress.pipeline.states import source_failure
+from ragpress.pipeline.publish import is_built, published_fingerprint
 from ragpress.report.differences import paragraphs_of
 from ragpress.report.gathering import Contents, gather
 from ragpress.report.history import MOST
@@ -44,17 +42,11 @@ def draw_report(repository: Repository, report: Report = report, base: str = "")
     """Makes build/report/ and returns its first page. Nothing is written where nothing changed since.
 
     It is compared with the revision `base`, else the merge base with the default branch, else the goldens.
-    Sources are chunked as far as they are not; the artifact is taken as it is. A source that cannot be read, and an
-    artifact that is missing or older than the chunks, are reported and shown. Raises BuildError where the disk refuses.
+    Chunks and artifact are taken as they are. A source that could not be read, and an artifact that is missing or older
+    than the chunks, are shown. Raises BuildError where a source's chunks are missing or the disk refuses.
     """
-    found = find_sources(repository.sources)
-    chunk_sources(repository, found, report)
     target = repository.build / "report"
     first = target / "index.html"
-    for item in found:
-        failure = source_failure(repository, item.source)
-        if failure is not None:
-            report(str(failure))
     compared = comparison_base(repository, base, report)
     mark, made_from = repository.build / "reported", _made_from(repository, compared)
     if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_signature(target)):
@@ -71,7 +63,7 @@ def _made_from(repository: Repository, base: Base | None) -> str:
     history = commits_of(repository.root, repository.config.golden, MOST)
     build = repository.build
     folders = (build / "chunks", build / "documents", repository.golden, repository.artifact)
-    artifact = published_stamp(repository) if is_built(repository) else ""
+    artifact = published_fingerprint(repository) if is_built(repository) else ""
     names = [found.source for found in find_sources(repository.sources)]
     looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]

@@ -12,7 +12,7 @@ from ragpress.captions.store import prune_captions
 from ragpress.console import Report, plural, report
 from ragpress.errors import BuildError
 from ragpress.files import remove_empty_parents, replace_file
-from ragpress.pipeline.states import load_source, read_state
+from ragpress.pipeline.results import load_source, read_result
 from ragpress.repository import Repository, find_sources, under_ci
 from ragpress.review.diff import Changes, compare, screen_of, to_stat, to_terminal
 from ragpress.review.git import Base, files_at, find_base, is_held
@@ -37,14 +37,14 @@ def render_goldens(repository: Repository) -> Goldens:
     """
     rendered: Goldens = {}
     for found in find_sources(repository.sources):
-        state = read_state(repository, found.source)
-        if state is None or state.failure is None:
+        result = read_result(repository, found.source)
+        if result is None or result.failure is None:
             chunks, entry = load_source(repository, found.source)
             rendered[found.source] = render_golden(chunks, [note_of(message) for message in entry.messages])
         elif repository.config.on_error == "skip":
-            rendered[found.source] = render_golden((), [f"error: {state.failure.error().message.text}"])
+            rendered[found.source] = render_golden((), [f"error: {result.failure.error().message.text}"])
         else:
-            rendered[found.source] = state.failure.error()
+            rendered[found.source] = result.failure.error()
     return rendered
 
 
@@ -161,10 +161,10 @@ def accept(repository: Repository, report: Report = report, paths: Sequence[str]
 
 def _prune_captions(repository: Repository) -> list[str]:
     """Takes captions of pictures out that no source shows; none where a source could not be read."""
-    states = [read_state(repository, found.source) for found in find_sources(repository.sources)]
-    if repository.config.captions == "off" or any(state is None or state.failure for state in states):
+    results = [read_result(repository, found.source) for found in find_sources(repository.sources)]
+    if repository.config.captions == "off" or any(result is None or result.failure for result in results):
         return []
-    used = {use.sha256 for state in states if state for use in state.uses}
+    used = {use.sha256 for result in results if result for use in result.uses}
     removed = prune_captions(repository.captions, used)
     if not removed:
         return []

@@ -1,36 +1,41 @@
-"""The doit graph: names, paths and dependencies, no logic. A repository's dodo.py is `from ragpress.tasks import *`.
+"""The doit graph: names, paths and dependencies. A repository's dodo.py is `from ragpress.tasks import *`.
 
-`doit` runs chunk, merge, embed and index. `doit golden`, `accept`, `eval`, `report` and `pack` are asked for by name,
-`doit clean` empties the build folder.
+`doit` runs chunk, merge, embed and index (`pipeline` says what each does). `doit golden`, `accept`, `eval`, `report`
+and `pack` are asked for by name, `doit clean` empties the build folder.
 
-doit's own state is a convenience: each action looks at what stands on the disk (`build.py`), so that state which is
-lost, foreign or from a killed run costs a look and no work.
+doit runs the tasks in threads: those of chunk at once, each waiting for a worker process, all others one at a time.
 """
 
 from __future__ import annotations
 
-import gc
+import inspect
 import os
 import shutil
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import wraps
+from contextlib import ExitStack
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
-from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskFailed
+from doit.task import result_dep
+from doit.tools import config_changed
 
+from ragpress import pipeline
+from ragpress.captions.uses import still_true
 from ragpress.console import report
 from ragpress.errors import BuildError
-from ragpress.pipeline import chunk as build
-from ragpress.pipeline import merge as merging
-from ragpress.pipeline import states
-from ragpress.repository import find_sources, open_repository
+from ragpress.files import file_sha256, stat_signature
+from ragpress.models.selection import chunking_fingerprint
+from ragpress.pipeline.pool import Pool
+from ragpress.pipeline.publish import is_published
+from ragpress.pipeline.results import read_result
+from ragpress.repository import SourceFile, find_sources, open_repository
+from ragpress.sandbox import processors
 from ragpress.tasks.reporter import Reporter
-from ragpress.tasks.state import Checker, state_file
+from ragpress.tasks.state import content_changed, state_file
 
 __all__ = [
     "DOIT_CONFIG",
@@ -46,51 +51,67 @@ __all__ = [
 ]
 
 Task = dict[str, Any]
-
-
-# A build's objects live till its end. Looking among them for cycles after each 700 new ones takes a quarter of the time
-# of a build of 10,000 sources that has nothing to do.
-gc.set_threshold(1_000_000)
-
-
-def _stop(error: BuildError) -> SystemExit:
-    return SystemExit(str(error))
-
+Values = dict[str, Any]
 
 try:
     REPOSITORY = open_repository(Path.cwd())
-    FOUND = find_sources(REPOSITORY.sources)
+    SOURCES = find_sources(REPOSITORY.sources)
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
         "dep_file": state_file(REPOSITORY.build, report),
-        "check_file_uptodate": Checker,
         "verbosity": 2,
         "continue": True,
         "reporter": Reporter,
+        "num_process": 2 * processors(),
+        "par_type": "thread",
     }
 except BuildError as error:
-    raise _stop(error) from None
+    raise SystemExit(str(error)) from None
+
+POOL = Pool(REPOSITORY)
+
+_DIRECT = {"capture": False}  # capturing exchanges sys.stdout, which all threads share
+_INTERRUPTED = threading.Event()
+_ONE_AT_A_TIME = threading.Lock()
+_HELD = ExitStack()
+_TAKING = threading.Lock()
+_PATIENCE = 30.0  # seconds that what runs has to end in, its work kept
 
 
-def _interrupted(number: int, _: object) -> None:
+def _interrupt(number: int, _: object) -> None:
     # doit saves its state on the way out; it would print a traceback for a KeyboardInterrupt
     os.write(2, b"\nragpress: interrupted; what is done is kept, and the next build goes on from there\n")
+    if not _INTERRUPTED.is_set():
+        _INTERRUPTED.set()
+        _ONE_AT_A_TIME.acquire(timeout=_PATIENCE)
     raise SystemExit(128 + number)
 
 
 if threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGINT, _interrupted)
-    signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
 
 
-def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]:
+@cache
+def _take_build_lock() -> None:
+    """At the first action; it is held until this process ends."""
+    _HELD.enter_context(pipeline.build_lock(REPOSITORY))
+
+
+def _action(function: Callable[..., object], *, alone: bool = True) -> Callable[..., object]:
     """An action for doit: under the build lock, with a BuildError as a failed task's one line."""
 
     @wraps(function)
-    def run(*arguments: object) -> bool | TaskFailed:
+    def run(*arguments: object) -> object:
         try:
-            with build.build_lock(REPOSITORY):
+            with _TAKING:
+                _take_build_lock()
+            if not alone:
+                return function(*arguments)
+            with _ONE_AT_A_TIME:
+                if _INTERRUPTED.is_set():
+                    return TaskFailed("ragpress: interrupted")
                 function(*arguments)
         except BuildError as error:
             return TaskFailed(str(error))
@@ -99,93 +120,80 @@ def _action(function: Callable[..., object]) -> Callable[..., bool | TaskFailed]
     return run
 
 
-# Imported when they run: a build with nothing to do must not load what the last stages need.
-
-
-def _embed() -> None:
-    from ragpress.pipeline.publish import embed
-
-    embed(REPOSITORY)
-
-
-def _publish() -> None:
-    from ragpress.pipeline.publish import publish
-
-    publish(REPOSITORY)
-
-
-def _golden() -> None:
-    from ragpress.review.accept import check_goldens
-
-    check_goldens(REPOSITORY)
-
-
-def _accept() -> None:
-    from ragpress.review.accept import accept
-
-    accept(REPOSITORY)
-    if (REPOSITORY.golden / "questions.jsonl").exists():
-        from ragpress.evaluation import accept_retrieval
-
-        accept_retrieval(REPOSITORY)
-
-
-def _evaluate() -> None:
-    from ragpress.evaluation import check_retrieval
-
-    check_retrieval(REPOSITORY)
-
-
-def _pack() -> None:
-    from ragpress.artifact.pack import pack
-
-    print(pack(REPOSITORY).relative_to(REPOSITORY.root))
-
-
-def _report() -> None:
-    from ragpress.report import draw_report
-
-    print(draw_report(REPOSITORY).relative_to(REPOSITORY.root))
+# -- the build -------------------------------------------------------------------------------------------------------
 
 
 def task_chunk() -> Iterator[Task]:
     """Read each source and cut it into chunks"""
-    others = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
-    if others.isdisjoint(sys.argv[1:2]):  # a run, and no list or the like
-        build.foresee(REPOSITORY, FOUND)  # first of all: a model is loaded while doit does its part
-    alike = build.is_chunked_alike(REPOSITORY)
-    action = _action(build.chunk)
-    root = len(f"{REPOSITORY.root}{os.sep}")
     yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
-    for item in FOUND:
+    action = _action(_chunk, alone=False)
+    for source in SOURCES:
+        target = f"{REPOSITORY.config.build}/chunks/{source.source}.jsonl"
+        made: Values = {}  # what the action leaves for doit to keep, and the next build to compare with
         yield {
-            "name": item.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
-            # Relative names, so that a repository may be moved or cloned with its build folder.
-            "file_dep": [item.file[root:]] if item.regular else [],
-            "targets": [f"{REPOSITORY.config.build}/chunks/{item.source}.jsonl"],
-            "actions": [(action, [REPOSITORY, item])],
-            "uptodate": [alike and item.regular, *_pictures(item.source)],
+            "name": source.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
+            "targets": [target],
+            "actions": [(action, [source, target, made])],
+            "uptodate": [(_is_chunked, [source, target, made])],
+            "io": _DIRECT,
         }
 
 
-def _pictures(source: str) -> list[Callable[[], bool]]:
-    """What else decides whether a source's chunks stand: without captions, nothing."""
+def _chunk(source: SourceFile, target: str, made: Values) -> str:
+    """Chunks a source. doit compares what is returned to see whether merge has something to do."""
+    signature = stat_signature(source.file)  # before it is read: doit's own `file_dep` would look at it afterwards
+    result = pipeline.chunk_source(REPOSITORY, source, POOL)
+    made["settings"] = chunking_fingerprint(REPOSITORY)
+    made["source"] = [signature, result.entry.sha256 if result.entry else ""]
+    made["target"] = [stat_signature(target), result.chunks_sha256]
+    made["result"] = [stat_signature(beside := REPOSITORY.result_of(source.source)), file_sha256(beside)]
+    made["lasting"] = result.failure is None or (result.failure.lasting and source.regular)
+    if result.failure is not None and REPOSITORY.config.on_error == "fail":
+        raise result.failure.error()
+    return f"{result.fingerprint} {result.chunks_sha256} {result.uses}"
 
-    def current() -> bool:
-        try:
-            return states.pictures_current(REPOSITORY, source)
-        except BuildError:  # the action meets it, too, and says so
-            return False
 
-    return [] if REPOSITORY.config.captions == "off" else [current]
+def _is_chunked(task: Any, values: Values, source: SourceFile, target: str, made: Values) -> bool:
+    """Whether a source's chunks are as they were made, from the same source and settings, by their content."""
+    task.value_savers.append(lambda: made)
+    return (
+        bool(values.get("lasting"))
+        and values["settings"] == _settings()
+        and not content_changed(source.file, values["source"])
+        and not content_changed(target, values["target"])
+        and not content_changed(f"{REPOSITORY.build}/documents/{source.source}.json", values["result"])
+        and _pictures_current(source)
+    )
+
+
+_is_chunked.__signature__ = inspect.signature(_is_chunked)  # type: ignore[attr-defined]  # doit asks for each source
+
+
+@cache
+def _settings() -> str:
+    """What all chunks must be made with; asked after the first source was chunked, where that selects the model."""
+    return chunking_fingerprint(REPOSITORY)
+
+
+def _pictures_current(source: SourceFile) -> bool:
+    """Whether a source's pictures, and what they are taken to say, are as they were when it was chunked."""
+    if REPOSITORY.config.captions == "off":
+        return True
+    result = read_result(REPOSITORY, source.source)
+    try:
+        return result is not None and still_true(result.uses, REPOSITORY.captions, REPOSITORY.sources)
+    except BuildError:  # the action meets it, too, and reports it
+        return False
 
 
 def task_merge() -> Task:
     """Put all chunks in order and drop what belongs to no source"""
+    build = REPOSITORY.config.build
     return {
-        "task_dep": ["chunk"],
-        "uptodate": [lambda: merging.is_merged(REPOSITORY, FOUND)],
-        "actions": [(_action(merging.merge), [REPOSITORY])],
+        "uptodate": [result_dep("chunk"), config_changed(REPOSITORY.config.on_error)],
+        "targets": [f"{build}/merged/{name}" for name in ("chunks.jsonl", "documents.jsonl", "merged.json")],
+        "actions": [_action(lambda: pipeline.merge_chunks(REPOSITORY, SOURCES))],
+        "io": _DIRECT,
     }
 
 
@@ -193,8 +201,9 @@ def task_embed() -> Task:
     """Embed the texts that no vector exists for"""
     return {
         "task_dep": ["merge"],
-        "uptodate": [lambda: build.is_published(REPOSITORY)],
-        "actions": [_action(_embed)],
+        "uptodate": [lambda: is_published(REPOSITORY)],
+        "actions": [_action(lambda: pipeline.embed_texts(REPOSITORY, interrupted=_INTERRUPTED.is_set))],
+        "io": _DIRECT,
     }
 
 
@@ -202,32 +211,74 @@ def task_index() -> Task:
     """Write the artifact, build/kb/"""
     return {
         "task_dep": ["embed"],
-        "uptodate": [lambda: build.is_published(REPOSITORY)],
-        "actions": [_action(_publish)],
+        "uptodate": [lambda: is_published(REPOSITORY)],
+        "actions": [_action(lambda: pipeline.publish_artifact(REPOSITORY))],
         "clean": [lambda: shutil.rmtree(REPOSITORY.build, ignore_errors=True)],
+        "io": _DIRECT,
     }
+
+
+# -- asked for by name: imported when they run, since a build with nothing to do must not load what they need --------
 
 
 def task_golden() -> Task:
     """Compare the chunks with their goldens, and say what changed"""
-    return {"task_dep": ["chunk"], "actions": [_action(_golden)]}
+
+    def run() -> None:
+        from ragpress.review.accept import check_goldens
+
+        check_goldens(REPOSITORY)
+
+    return {"task_dep": ["chunk"], "actions": [_action(run)], "io": _DIRECT}
 
 
 def task_accept() -> Task:
     """Rewrite the goldens to what the chunks are now, and record the retrieval figures of the artifact"""
-    return {"task_dep": ["chunk"], "actions": [_action(_accept)]}
+
+    def run() -> None:
+        from ragpress.review.accept import accept
+
+        accept(REPOSITORY)
+        if (REPOSITORY.golden / "questions.jsonl").exists():
+            from ragpress.evaluation import accept_retrieval
+
+            accept_retrieval(REPOSITORY)
+
+    return {"task_dep": ["chunk"], "actions": [_action(run)], "io": _DIRECT}
 
 
 def task_eval() -> Task:
     """Ask the artifact golden/questions.jsonl, and compare what it finds with what it found before"""
-    return {"task_dep": ["index"], "actions": [_action(_evaluate)]}
+
+    def run() -> None:
+        from ragpress.evaluation import check_retrieval
+
+        check_retrieval(REPOSITORY)
+
+    return {"task_dep": ["index"], "actions": [_action(run)], "io": _DIRECT}
 
 
 def task_pack() -> Task:
     """Put the artifact into one archive, build/NAME-HASH.tar.zst"""
-    return {"task_dep": ["index"], "actions": [_action(_pack)]}
+
+    def run() -> None:
+        from ragpress.artifact.pack import pack
+
+        print(pack(REPOSITORY).relative_to(REPOSITORY.root))
+
+    return {"task_dep": ["index"], "actions": [_action(run)], "io": _DIRECT}
 
 
 def task_report() -> Task:
     """Draw build/report/, a site that opens from disk: all chunks, what changed in them, what questions find"""
-    return {"actions": [_action(_report)]}  # it has a source that fails shown, where a dependency would stop it
+
+    def run() -> None:
+        from ragpress.report import draw_report
+
+        # A source that fails is shown, where a dependency on chunk would stop the report.
+        for result in POOL.map(lambda source: pipeline.chunk_source(REPOSITORY, source, POOL), SOURCES):
+            if result.failure is not None:
+                report(str(result.failure.error()))
+        print(draw_report(REPOSITORY).relative_to(REPOSITORY.root))
+
+    return {"actions": [_action(run)], "io": _DIRECT}

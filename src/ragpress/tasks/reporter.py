@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import sys
+import threading
 from typing import Any
 
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
+from ragpress.console import report
 from ragpress.tasks.state import forgive
 
 
@@ -20,37 +21,34 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
     def initialize(self, tasks: object, selected_tasks: object) -> None:
         self._groups: set[str] = set()
         self._executed = 0
-        self._told: set[str] = set()
-        forgive(self._say)
+        self._failures_shown: set[str] = set()
+        self._starting = threading.Lock()  # tasks are begun in several threads
+        forgive(report)
 
     def execute_task(self, task: Any) -> None:
         if not task.actions:
             return
-        self._executed += 1
         group = task.name.partition(":")[0]
-        if group not in self._groups:
-            self._groups.add(group)
-            self._say(f"ragpress: {group}")
+        with self._starting:
+            self._executed += 1
+            if group not in self._groups:
+                self._groups.add(group)
+                report(f"ragpress: {group}")
 
     def add_failure(self, task: Any, fail: Any) -> None:
-        told = fail.get_msg()
+        shown = fail.get_msg()
         # What could not begin is no error of its own, and a full disk is one error, whatever it stops.
-        if not isinstance(fail, UnmetDependency) and told not in self._told:
-            self._told.add(told)
+        if not isinstance(fail, UnmetDependency) and shown not in self._failures_shown:
+            self._failures_shown.add(shown)
             super().add_failure(task, fail)
 
     def skip_uptodate(self, task: object) -> None:
-        """Nothing: what is up to date is told once, at the end."""
+        """Nothing: what is up to date is reported once, at the end."""
 
     def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
-        self._say(result["exception"].get_msg().rstrip("\n"))
-
-    @staticmethod
-    def _say(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        report(result["exception"].get_msg().rstrip("\n"))
 
     def complete_run(self) -> None:
-        gc.freeze()  # the process ends: it need not look through a million objects for cycles once more
         if self.runtime_errors:
             print("\n".join(self.runtime_errors), file=sys.stderr)
         elif self.failures:

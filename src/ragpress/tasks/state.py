@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from doit import Globals
-from doit.dependency import FileChangedChecker
 
 from ragpress.console import Report
 from ragpress.errors import BuildError
-from ragpress.files import file_sha256, signature_of, stat_signature
+from ragpress.files import file_sha256, stat_signature
 
-Seen = tuple[str, str]
 _TABLE = "CREATE TABLE IF NOT EXISTS doit (task_id text NOT NULL PRIMARY KEY, task_data json)"  # as doit makes it
 _BUSY_SECONDS = 3.0
 
 
-class Checker(FileChangedChecker):  # type: ignore[misc]  # doit has no types
-    """Whether a source changed: by its content, unless nothing at all was done to the file.
+def content_changed(path: str, seen: Sequence[str]) -> bool:
+    """Whether a file is no longer what it was, by its content, unless nothing at all was done to it.
 
-    doit's own trusts an equal time of modification alone, which all files of an unpacked archive may have.
+    `seen` are its `stat_signature` and its sha256 then.
     """
-
-    def check_modified(self, path: str, status: os.stat_result, seen: Seen) -> bool:
-        stamp, digest = seen
-        return stamp != signature_of(status) and digest != file_sha256(Path(path))
-
-    def get_state(self, path: str, seen: Seen | None) -> Seen | None:
-        stamp = stat_signature(Path(path))
-        if seen and seen[0] == stamp:
-            return None
-        digest = file_sha256(Path(path))
-        return (stamp, digest) if stat_signature(Path(path)) == stamp else ("", "")  # it is being written
+    signature, digest = seen
+    if stat_signature(path) == signature:
+        return False
+    try:
+        return file_sha256(Path(path)) != digest
+    except OSError:
+        return True
 
 
 def state_file(folder: Path, report: Report) -> str:

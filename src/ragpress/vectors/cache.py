@@ -9,57 +9,21 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
 from ragpress.console import Report
-from ragpress.vectors.digests import is_sound, row_checksum, signed, unsigned, vector_digest
+from ragpress.vectors.digests import row_checksum, vector_digest
 from ragpress.vectors.file import CacheFile
 
 Stored = npt.NDArray[np.float16]
 """Vectors as they are kept and indexed. float16, because the artifact's index keeps that too: vectors taken back from a
 published artifact are the same bits as those that were embedded here."""
 
-_SCANNED = 4  # times as many rows as are asked for are looked at one after the other
 _NAME_ENGINE = """INSERT INTO engines (name, checksum) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum"""
-
-
-class Marks(NamedTuple):
-    """What is known of vectors that were not read: arrays of the same length, one entry a key.
-
-    `digests` (uint64) are `vector_digest`s, 0 where there is no vector; `makers` (uint16) tell by which of the
-    `engines` each was made; an engine is several names, a line each, where it was one of these.
-    """
-
-    digests: npt.NDArray[np.uint64]
-    makers: npt.NDArray[np.uint16]
-    engines: tuple[str, ...]
-
-    @classmethod
-    def unknown(cls, count: int) -> Marks:
-        """Of so many vectors of which nothing is known."""
-        return cls(np.zeros(count, np.uint64), np.zeros(count, np.uint16), ("",))
-
-    def absent(self) -> list[int]:
-        """The positions without a vector."""
-        found: list[int] = np.flatnonzero(self.digests == 0).tolist()
-        return found
-
-    def names(self) -> tuple[str, ...]:
-        """All engines that may have made one of the vectors, sorted."""
-        used = np.unique(self.makers[self.digests != 0]).tolist()
-        return tuple(sorted({name for number in used for name in self.engines[number].split("\n")}))
-
-    def filled(self, places: Sequence[int], others: Marks) -> Marks:
-        """With those of others at these places."""
-        digests, makers = self.digests.copy(), self.makers.copy()
-        digests[list(places)] = others.digests
-        makers[list(places)] = others.makers + len(self.engines)
-        return Marks(digests, makers, (*self.engines, *others.engines))
 
 
 class VectorCache:
@@ -79,21 +43,15 @@ class VectorCache:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def matrix(
-        self, keys: Sequence[bytes], dimensions: int, digests: Sequence[int] | None = None
-    ) -> tuple[Stored, list[int]]:
-        """Shape (len(keys), dimensions) in the order of `keys`, and the positions that are missing (rows of zeros).
-
-        Missing is also what has another digest than it should have.
-        """
+    def matrix(self, keys: Sequence[bytes], dimensions: int) -> tuple[Stored, list[int]]:
+        """Shape (len(keys), dimensions) in the order of `keys`, and the positions that are missing (rows of zeros)."""
 
         def read() -> tuple[Stored, list[int]]:
             found = np.zeros((len(keys), dimensions), np.float16)
             absent = set(range(len(keys)))
-            for at, _, digest, data in self._rows(keys):
-                if digests is None or digest == digests[at]:
-                    found[at] = np.frombuffer(data, "<f2")
-                    absent.discard(at)
+            for at, _, data in self._rows(keys):
+                found[at] = np.frombuffer(data, "<f2")
+                absent.discard(at)
             return found, sorted(absent)
 
         return self._file.guarded(read)
@@ -102,23 +60,21 @@ class VectorCache:
         """Positions in `keys` without a sound vector; with `engine`, also those that another engine made."""
 
         def read() -> list[int]:
-            present = {at for at, made_by, _, _ in self._rows(keys) if engine in (None, made_by)}
+            present = {at for at, made_by, _ in self._rows(keys) if engine in (None, made_by)}
             return [at for at in range(len(keys)) if at not in present]
 
         return self._file.guarded(read)
 
-    def marks(self, keys: Sequence[bytes], engine: str | None = None) -> Marks:
-        """What is known of the vectors without reading them, so that damage is not found here.
+    def digests(self, keys: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], tuple[str, ...]]:
+        """The `vector_digest` of each vector, 0 where there is none; and all engines that may have made one, sorted."""
 
-        With `engine`, those that another engine made are as if they were not there.
-        """
-
-        def read() -> Marks:
-            names, rows = self._known(keys)
-            numbers = {number: at for at, number in enumerate(names) if engine in (None, names[number])}
-            found = {key: (digest, numbers[number]) for key, number, digest in rows if number in numbers}
-            known = np.array([found.get(key, (0, 0)) for key in keys], np.int64).reshape(-1, 2)
-            return Marks(known[:, 0].view(np.uint64), known[:, 1].astype(np.uint16), tuple(names.values()))
+        def read() -> tuple[npt.NDArray[np.uint64], tuple[str, ...]]:
+            found = np.zeros(len(keys), np.uint64)
+            makers: set[str] = set()
+            for at, engine, data in self._rows(keys):
+                found[at] = vector_digest(data)
+                makers.add(engine)
+            return found, tuple(sorted({name for maker in makers for name in maker.split("\n")}))
 
         return self._file.guarded(read)
 
@@ -151,19 +107,12 @@ class VectorCache:
             database.execute(_NAME_ENGINE, named)
             (number,) = database.execute("SELECT id FROM engines WHERE name = ?", (engine,)).fetchone()
             database.executemany(
-                "INSERT OR REPLACE INTO vectors (key, engine, checksum, digest, vector) VALUES (?, ?, ?, ?, ?)",
-                [
-                    (key, number, row_checksum(key, engine, data), signed(vector_digest(data)), data)
-                    for key, data in halves
-                ],
+                "INSERT OR REPLACE INTO vectors (key, engine, checksum, vector) VALUES (?, ?, ?, ?)",
+                [(key, number, row_checksum(key, engine, data), data) for key, data in halves],
             )
 
         if halves:
             self._file.guarded(lambda: self._file.transaction(write))
-
-    def mend(self) -> None:
-        """Makes the lookups anew of what the rows say, where what was found by a lookup is not what stands there."""
-        self._file.guarded(lambda: self._file.transaction(lambda database: database.execute("REINDEX vectors")))
 
     def prune(self, keep: Iterable[bytes], max_bytes: int = 0) -> int:
         """Removes vectors that are not in `keep`, the oldest first, until the file is no larger. Returns how many."""
@@ -178,7 +127,7 @@ class VectorCache:
                 if excess <= 0:
                     break
                 doomed.append((number,))
-                excess -= size + 145  # the key thrice, the digest twice, and the row's own bytes
+                excess -= size + 90  # the key twice, and the row's own bytes
             database.executemany("DELETE FROM vectors WHERE id = ?", doomed)
             if doomed:
                 database.execute("DELETE FROM seeds")
@@ -207,22 +156,6 @@ class VectorCache:
 
         return self._file.guarded(read)
 
-    def _known(self, keys: Sequence[bytes]) -> tuple[dict[int, str], list[tuple[bytes, int, int]]]:
-        """The engines' names by number; and key, engine and digest of rows, those of these keys among them."""
-        database = self._file.database
-        database.execute("BEGIN")
-        try:
-            (total,) = database.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()  # or more
-            if total > _SCANNED * len(keys):
-                self._want(keys)
-                rows = "SELECT v.key, engine, digest FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
-            else:  # in the order of the file, which takes a third of the time for each
-                rows = "SELECT key, engine, digest FROM vectors"
-            return self._engines(), database.execute(rows).fetchall()
-        finally:
-            if database.in_transaction:
-                database.execute("COMMIT")
-
     def _engines(self) -> dict[int, str]:
         """Those of which the name is as it was written."""
         rows = self._file.database.execute("SELECT id, name, checksum FROM engines")
@@ -235,20 +168,20 @@ class VectorCache:
         database.execute("DELETE FROM wanted")
         database.executemany("INSERT INTO wanted VALUES (?, ?)", enumerate(keys))
 
-    def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[int, str, int, bytes]]:
-        """(position, engine, digest, vector bytes) of the sound rows; unsound ones are as if they were not there."""
+    def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[int, str, bytes]]:
+        """(position, engine, vector bytes) of the sound rows; unsound ones are as if they were not there."""
         database = self._file.database
         database.execute("BEGIN")
         try:
             self._want(keys)
             names = self._engines()
             unsound = 0
-            for at, engine, checksum, digest, data in database.execute(
-                "SELECT at, engine, checksum, digest, vector FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
+            for at, engine, checksum, data in database.execute(
+                "SELECT at, engine, checksum, vector FROM wanted CROSS JOIN vectors v ON v.key = wanted.key"
             ):
                 name = names.get(engine, "")
-                if is_sound(keys[at], name, checksum, digest, data):
-                    yield at, name, unsigned(digest), data
+                if isinstance(data, bytes) and row_checksum(keys[at], name, data) == checksum:
+                    yield at, name, data
                 else:
                     unsound += 1
         finally:

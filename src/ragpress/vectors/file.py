@@ -17,7 +17,7 @@ from ragpress.errors import BuildError, message, render
 
 _Result = TypeVar("_Result")
 
-_FORMAT = 2
+_FORMAT = 3
 _APPLICATION = 0x52475056  # marks the file as this cache: `RGPV`
 _BUSY_SECONDS = 60
 _SCHEMA = f"""
@@ -30,9 +30,15 @@ CREATE TABLE IF NOT EXISTS engines (id INTEGER PRIMARY KEY, name TEXT NOT NULL U
 CREATE TABLE IF NOT EXISTS seeds (stamp TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE,
-    engine INTEGER NOT NULL, checksum INTEGER NOT NULL, digest INTEGER NOT NULL, vector BLOB NOT NULL
+    engine INTEGER NOT NULL, checksum INTEGER NOT NULL, vector BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS marks ON vectors (key, engine, digest);
+COMMIT;
+"""
+_FROM_FORMAT_2 = f"""
+BEGIN IMMEDIATE;
+DROP INDEX IF EXISTS marks;
+ALTER TABLE vectors DROP COLUMN digest;
+PRAGMA user_version = {_FORMAT};
 COMMIT;
 """
 _ADVICE = {
@@ -121,6 +127,8 @@ class CacheFile:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if not tables:
             database.executescript(_SCHEMA)
+        elif (application, version) == (_APPLICATION, 2):
+            database.executescript(_FROM_FORMAT_2)
         elif (application, version) != (_APPLICATION, _FORMAT) or not tables >= {"engines", "seeds", "vectors"}:
             raise _ForeignFileError("it is not a vector cache of this version")
 

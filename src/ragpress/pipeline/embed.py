@@ -1,0 +1,108 @@
+"""The third stage: the model is selected, and every text that has no vector gets one in the vector cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from ragpress.console import Report, progress
+from ragpress.embedding.embedder import Embedder
+from ragpress.errors import message, render
+from ragpress.models.known import ModelFile, resolve
+from ragpress.models.selection import artifact_model, keep_selected, locked_model, selected_name
+from ragpress.pipeline.merge import check_merged, merged_chunks
+from ragpress.pipeline.seed import SeedSetting
+from ragpress.repository import Repository
+from ragpress.vectors.cache import VectorCache
+from ragpress.vectors.digests import vector_keys
+
+
+class Text(msgspec.Struct, frozen=True):
+    """What a line of chunks.jsonl says of the text that is embedded."""
+
+    chunk_id: str
+    text: str
+
+
+def merged_texts(repository: Repository) -> Iterator[Text]:
+    """The text of each merged chunk, in order. Raises BuildError where the merged files are missing or damaged."""
+    check_merged(repository)
+    decoder = msgspec.json.Decoder(Text)
+    with merged_chunks(repository).open("rb") as lines:
+        for line in lines:
+            yield decoder.decode(line)
+
+
+def embed_texts(repository: Repository, report: Report, interrupted: Callable[[], bool] = lambda: False) -> None:
+    """Embeds every merged text that there is no vector for, with the model that the build folder uses.
+
+    That is the one in build/model.json, else that of the seed, the lock, or the settings, else the offline model. The
+    model's own file is not needed where no text lacks a vector. Raises ModelError, BuildError.
+    """
+    names = {text.text: text.chunk_id for text in merged_texts(repository)}
+    engine = wanted_engine(repository)
+    with VectorCache(repository.vectors, report) as cache:
+        seed = SeedSetting(repository, report)
+        name = selected_name(repository) or seed.choose_model()
+
+        def lacking(file: ModelFile) -> bool:
+            keys = vector_keys(file, names)
+            return bool(cache.missing(keys, engine)) and not (
+                seed.fill(cache, file) and not cache.missing(keys, engine)
+            )
+
+        file = locked_model(repository, name)
+        if file is None or lacking(file):
+            file = resolve(repository.config, repository.root, sticky=name, report=report)
+            if lacking(file):
+                embed_missing(repository, cache, names, file, report, interrupted)
+    before = artifact_model(repository)
+    if before is not None and before.name != file.model.name:
+        text = f"the artifact was of {before.name} and is now of {file.model.name}"
+        report(render(message("warning", "model-switch", text)))
+    keep_selected(repository, file)
+
+
+def embed_missing(
+    repository: Repository,
+    cache: VectorCache,
+    names: Mapping[str, str],
+    file: ModelFile,
+    report: Report,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> None:
+    """Puts the vectors that the cache lacks into it; `names` are the texts with their chunks' ids, for messages.
+
+    Raises KeyboardInterrupt, with what is done kept, once `interrupted` says so.
+    """
+    texts = list(names)
+    keys = vector_keys(file, texts)
+    absent = cache.missing(keys, wanted_engine(repository))
+    if not absent:
+        return
+
+    with Embedder(file) as embedder, progress(len(absent), "embedding", report) as advance:
+
+        def count(done: int, total: int) -> None:
+            advance(done, total)
+            if interrupted():
+                raise KeyboardInterrupt
+
+        embedder.embed_documents(
+            [texts[index] for index in absent],
+            names=[names[texts[index]] for index in absent],
+            on_batch=lambda batch: cache.put_many(
+                [(keys[absent[index]], vector) for index, vector in batch], embedder.engine
+            ),
+            progress=count,
+        )
+
+
+def wanted_engine(repository: Repository) -> str | None:
+    """What the vectors must be made by, if not by anything."""
+    if not repository.config.reproducible:
+        return None
+    from ragpress.embedding.llama import engine
+
+    return engine()
