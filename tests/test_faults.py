@@ -155,6 +155,7 @@ STATE = (
     "kb/chunks.jsonl",
     "kb/documents.jsonl",
     "kb/index.usearch",
+    "kb/words.idx",
 )
 
 

@@ -88,7 +88,6 @@ REFUSED = {
     "build/doit.sqlite": "build/doit.sqlite cannot be written; check",
     "build/chunks": ".jsonl cannot be written: Permission denied; make",
     "build/documents": ".json cannot be written: Permission denied; make",
-    "build/merged": " cannot be written: Permission denied; make",
     "build/cache": "the vector cache vectors.sqlite: it cannot be opened; check",
     "build/cache/vectors.sqlite": "the vector cache vectors.sqlite: it cannot be opened; check",
     "sources/1.md": "sources/1.md: error: it cannot be read: Permission denied; check",
@@ -167,16 +166,17 @@ def test_a_model_that_may_not_be_read_is_one_line(built: Path, tmp_path: Path) -
     assert f"llama.cpp cannot load {model.name}: " in only_error(run(root, "doit"))
 
 
-def test_an_artifact_of_another_user_is_replaced_and_what_is_left_of_it_is_named(
-    built: Path, tmp_path: Path, edited: dict[str, bytes]
+@pytest.mark.parametrize("folder", ["kb", "merged"])
+def test_a_folder_of_another_user_is_replaced_and_what_is_left_of_it_is_named(
+    built: Path, tmp_path: Path, edited: dict[str, bytes], folder: str
 ) -> None:
     root = Path(shutil.copytree(built, tmp_path / "repo"))
     write_source(root, "1.md", text(9))
-    given_away([root / "build" / "kb"])
+    given_away([root / "build" / folder])
     assert run(root, "doit").returncode == 0
     assert artifact_bytes(root) == edited
     write_source(root, "2.md", text(10))
-    assert "kb.new/, left over from an earlier build, cannot be removed" in only_error(run(root, "doit"))
+    assert f"{folder}.new/, left over from an earlier build, cannot be removed" in only_error(run(root, "doit"))
     assert artifact_bytes(root) == edited
-    shutil.rmtree(root / "build" / "kb.new")
+    shutil.rmtree(root / "build" / f"{folder}.new")
     assert run(root, "doit").returncode == 0

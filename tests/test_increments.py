@@ -128,7 +128,7 @@ def test_merged_chunks_that_are_damaged_are_an_error_that_says_what_to_do(root: 
     repository = open_repository(root)
     lines = root / "build" / "merged" / "chunks.jsonl"
     lines.write_bytes(lines.read_bytes()[::-1])
-    with pytest.raises(BuildError, match="is missing or damaged; delete build/merged and run `doit`"):
+    with pytest.raises(BuildError, match="is missing or damaged; run `doit` again"):
         pipeline.embed_texts(repository)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from compiling import chunk_all
 from ragpress.errors import message
 from ragpress.records import Chunk, DocumentEntry, Locator
 from ragpress.report import draw_report
@@ -52,9 +53,11 @@ def text_of(root: Path, name: str) -> str:
 
 
 def draw(root: Path) -> list[str]:
-    """The report drawn in this process; what was told."""
+    """The report drawn in this process; what was reported."""
     told: list[str] = []
-    draw_report(open_repository(root), told.append)
+    repository = open_repository(root)
+    chunk_all(repository)
+    draw_report(repository, told.append)
     return told
 
 

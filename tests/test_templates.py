@@ -16,7 +16,9 @@ from ragpress.init import make_repository
 from ragpress.review.golden import GoldenChunk, render_golden
 
 ROOT = Path(__file__).resolve().parent.parent
-TASKS = set(re.findall(r"^def task_(\w+)", (ROOT / "src/ragpress/tasks.py").read_text(encoding="utf-8"), re.MULTILINE))
+TASKS = set(
+    re.findall(r"^def task_(\w+)", (ROOT / "src/ragpress/tasks/__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
+)
 
 
 @pytest.fixture

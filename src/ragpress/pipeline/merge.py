@@ -63,32 +63,36 @@ def merge_chunks(repository: Repository, sources: Sequence[SourceFile], report: 
     present = dict(_usable(repository, results, report))
     if not present:
         raise BuildError("no-sources", "no source could be read; fix the ones named above")
-    if read_merged(repository) != (made_from := _fingerprint(repository, results)):
+    if read_merged(repository) != (made_from := _fingerprint(repository, results)) or not _intact(repository):
         _write(repository, present, made_from)
 
 
 def read_merged(repository: Repository) -> str:
     """The fingerprint of what was merged; empty where nothing usable is."""
-    record = read_checksummed(repository.build / "merged" / _RECORD, _DECODER)
+    record = _record(repository)
     return record.fingerprint if record else ""
 
 
-def check_merged(repository: Repository) -> str:
-    """The same, once the merged files are found to be as they were written. Raises BuildError that says what to do."""
-    record = read_checksummed(repository.build / "merged" / _RECORD, _DECODER)
+def check_merged(repository: Repository) -> None:
+    """Raises BuildError, which says what to do, unless the merged files are as they were written."""
+    if not _intact(repository):
+        build = repository.config.build
+        raise BuildError("file-gone", f"{build}/merged/ is missing or damaged; run `doit` again")
+
+
+def _record(repository: Repository) -> Merged | None:
+    return read_checksummed(repository.build / "merged" / _RECORD, _DECODER)
+
+
+def _intact(repository: Repository) -> bool:
+    record = _record(repository)
     try:
-        if record is not None and (record.chunks_sha256, record.documents_sha256) == (
+        return record is not None and (record.chunks_sha256, record.documents_sha256) == (
             file_sha256(merged_chunks(repository)),
             file_sha256(merged_documents(repository)),
-        ):
-            return record.fingerprint
+        )
     except OSError:
-        record = None
-    raise BuildError(
-        "file-gone",
-        f"{repository.config.build}/merged/ is missing or damaged; delete {repository.config.build}/merged and run"
-        " `doit`",
-    )
+        return False
 
 
 def is_merged(repository: Repository) -> bool:

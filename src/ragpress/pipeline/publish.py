@@ -34,7 +34,10 @@ _DECODER = msgspec.json.Decoder(Published)
 
 def is_published(repository: Repository) -> bool:
     """Whether the artifact is as it was last written, and made from the merged files and settings as they are now."""
-    return read_checksummed(repository.build / "published", _DECODER) == _published(repository)
+    try:
+        return read_checksummed(repository.build / "published", _DECODER) == _published(repository)
+    except OSError:  # an artifact that another user made, and that is replaced
+        return False
 
 
 def is_built(repository: Repository) -> bool:

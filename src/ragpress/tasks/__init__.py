@@ -34,7 +34,7 @@ from ragpress.pipeline.publish import is_published
 from ragpress.pipeline.results import read_result
 from ragpress.repository import SourceFile, find_sources, open_repository
 from ragpress.sandbox import processors
-from ragpress.tasks.reporter import Reporter
+from ragpress.tasks.reporter import Reporter, wait_for_turn
 from ragpress.tasks.state import content_changed, state_file
 
 __all__ = [
@@ -53,6 +53,8 @@ __all__ = [
 Task = dict[str, Any]
 Values = dict[str, Any]
 
+_WAITING = 5  # tasks that are asked for by name: each may hold a thread until its turn comes
+
 try:
     REPOSITORY = open_repository(Path.cwd())
     SOURCES = find_sources(REPOSITORY.sources)
@@ -63,7 +65,7 @@ try:
         "verbosity": 2,
         "continue": True,
         "reporter": Reporter,
-        "num_process": 2 * processors(),
+        "num_process": 2 * processors() + _WAITING,
         "par_type": "thread",
     }
 except BuildError as error:
@@ -73,9 +75,10 @@ POOL = Pool(REPOSITORY)
 
 _DIRECT = {"capture": False}  # capturing exchanges sys.stdout, which all threads share
 _INTERRUPTED = threading.Event()
+_STOPPED = threading.Event()
 _ONE_AT_A_TIME = threading.Lock()
 _HELD = ExitStack()
-_TAKING = threading.Lock()
+_BRIEFLY = threading.Lock()
 _PATIENCE = 30.0  # seconds that what runs has to end in, its work kept
 
 
@@ -99,16 +102,20 @@ def _take_build_lock() -> None:
     _HELD.enter_context(pipeline.build_lock(REPOSITORY))
 
 
-def _action(function: Callable[..., object], *, alone: bool = True) -> Callable[..., object]:
-    """An action for doit: under the build lock, with a BuildError as a failed task's one line."""
+def _action(function: Callable[..., object], *, alone: bool = True, asked: str = "") -> Callable[..., object]:
+    """An action for doit: under the build lock, with a BuildError as a failed task's one line.
+
+    That of a task that is asked for by name runs after those that were asked for before it.
+    """
 
     @wraps(function)
     def run(*arguments: object) -> object:
         try:
-            with _TAKING:
+            with _BRIEFLY:
                 _take_build_lock()
             if not alone:
                 return function(*arguments)
+            wait_for_turn(asked)
             with _ONE_AT_A_TIME:
                 if _INTERRUPTED.is_set():
                     return TaskFailed("ragpress: interrupted")
@@ -139,10 +146,24 @@ def task_chunk() -> Iterator[Task]:
         }
 
 
-def _chunk(source: SourceFile, target: str, made: Values) -> str:
-    """Chunks a source. doit compares what is returned to see whether merge has something to do."""
+def _chunk(source: SourceFile, target: str, made: Values) -> str | TaskFailed:
+    """Chunks a source. doit compares what is returned to see whether merge has something to do.
+
+    An error that is not the source's own, as of a full disk, would meet all others, too: it is reported once, and no
+    other is begun.
+    """
+    if _STOPPED.is_set():
+        return TaskFailed("")
     signature = stat_signature(source.file)  # before it is read: doit's own `file_dep` would look at it afterwards
-    result = pipeline.chunk_source(REPOSITORY, source, POOL)
+    try:
+        result = pipeline.chunk_source(REPOSITORY, source, POOL)
+    except BuildError:
+        with _BRIEFLY:
+            known = _STOPPED.is_set()
+            _STOPPED.set()
+        if known:
+            return TaskFailed("")
+        raise
     made["settings"] = chunking_fingerprint(REPOSITORY)
     made["source"] = [signature, result.entry.sha256 if result.entry else ""]
     made["target"] = [stat_signature(target), result.chunks_sha256]
@@ -188,10 +209,19 @@ def _pictures_current(source: SourceFile) -> bool:
 
 def task_merge() -> Task:
     """Put all chunks in order and drop what belongs to no source"""
-    build = REPOSITORY.config.build
+    names = ("chunks.jsonl", "documents.jsonl", "merged.json")
+    targets = [f"{REPOSITORY.config.build}/merged/{name}" for name in names]
+
+    def seen() -> Values:
+        return {target: [stat_signature(target), file_sha256(Path(target))] for target in targets}
+
+    def is_merged(task: Any, values: Values) -> bool:
+        task.value_savers.append(seen)
+        return all(target in values and not content_changed(target, values[target]) for target in targets)
+
     return {
-        "uptodate": [result_dep("chunk"), config_changed(REPOSITORY.config.on_error)],
-        "targets": [f"{build}/merged/{name}" for name in ("chunks.jsonl", "documents.jsonl", "merged.json")],
+        "uptodate": [result_dep("chunk"), config_changed(REPOSITORY.config.on_error), is_merged],
+        "targets": targets,
         "actions": [_action(lambda: pipeline.merge_chunks(REPOSITORY, SOURCES))],
         "io": _DIRECT,
     }
@@ -229,7 +259,7 @@ def task_golden() -> Task:
 
         check_goldens(REPOSITORY)
 
-    return {"task_dep": ["chunk"], "actions": [_action(run)], "io": _DIRECT}
+    return {"task_dep": ["chunk"], "actions": [_action(run, asked="golden")], "io": _DIRECT}
 
 
 def task_accept() -> Task:
@@ -244,7 +274,7 @@ def task_accept() -> Task:
 
             accept_retrieval(REPOSITORY)
 
-    return {"task_dep": ["chunk"], "actions": [_action(run)], "io": _DIRECT}
+    return {"task_dep": ["chunk"], "actions": [_action(run, asked="accept")], "io": _DIRECT}
 
 
 def task_eval() -> Task:
@@ -255,7 +285,7 @@ def task_eval() -> Task:
 
         check_retrieval(REPOSITORY)
 
-    return {"task_dep": ["index"], "actions": [_action(run)], "io": _DIRECT}
+    return {"task_dep": ["index"], "actions": [_action(run, asked="eval")], "io": _DIRECT}
 
 
 def task_pack() -> Task:
@@ -266,7 +296,7 @@ def task_pack() -> Task:
 
         print(pack(REPOSITORY).relative_to(REPOSITORY.root))
 
-    return {"task_dep": ["index"], "actions": [_action(run)], "io": _DIRECT}
+    return {"task_dep": ["index"], "actions": [_action(run, asked="pack")], "io": _DIRECT}
 
 
 def task_report() -> Task:
@@ -281,4 +311,4 @@ def task_report() -> Task:
                 report(str(result.failure.error()))
         print(draw_report(REPOSITORY).relative_to(REPOSITORY.root))
 
-    return {"actions": [_action(run)], "io": _DIRECT}
+    return {"actions": [_action(run, asked="report")], "io": _DIRECT}

@@ -1,4 +1,8 @@
-"""What doit prints while it builds: a line a stage that had something to do, a line an error, and how it ended."""
+"""What doit prints while it builds: a line a stage that had something to do, a line an error, and how it ended.
+
+It also keeps the order in which tasks were asked for: doit's threads would begin `report` of `doit accept report`
+while `accept` runs, or waits for the index.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,25 @@ from doit.reporter import ConsoleReporter
 from ragpress.console import report
 from ragpress.tasks.state import forgive
 
+_ended: dict[str, threading.Event] = {}
+
+
+def wait_for_turn(task: str) -> None:
+    """Returns once every task that was asked for before this one has ended, however; at once for any other task."""
+    if task in _ended:
+        for name, ended in _ended.items():
+            if name == task:
+                return
+            ended.wait()
+
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
     """doit's console output without a line for each source, and with errors on standard error."""
 
     desc = "ragpress: a line a stage, errors on standard error"
 
-    def initialize(self, tasks: object, selected_tasks: object) -> None:
+    def initialize(self, tasks: object, selected_tasks: list[str]) -> None:
+        _ended.update((name, threading.Event()) for name in selected_tasks)
         self._groups: set[str] = set()
         self._executed = 0
         self._failures_shown: set[str] = set()
@@ -36,14 +52,23 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
                 report(f"ragpress: {group}")
 
     def add_failure(self, task: Any, fail: Any) -> None:
+        self._end(task)
         shown = fail.get_msg()
-        # What could not begin is no error of its own, and a full disk is one error, whatever it stops.
-        if not isinstance(fail, UnmetDependency) and shown not in self._failures_shown:
+        # What could not begin is no error of its own, and an error that stops several tasks is one.
+        if shown and not isinstance(fail, UnmetDependency) and shown not in self._failures_shown:
             self._failures_shown.add(shown)
             super().add_failure(task, fail)
 
-    def skip_uptodate(self, task: object) -> None:
-        """Nothing: what is up to date is reported once, at the end."""
+    def add_success(self, task: Any) -> None:
+        self._end(task)
+
+    def skip_uptodate(self, task: Any) -> None:
+        """Says nothing: what is up to date is reported once, when all have ended."""
+        self._end(task)
+
+    def _end(self, task: Any) -> None:
+        if task.name in _ended:
+            _ended[task.name].set()
 
     def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
         report(result["exception"].get_msg().rstrip("\n"))
