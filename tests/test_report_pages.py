@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -286,11 +287,57 @@ def test_every_text_has_contrast_in_both_schemes(browser: Browser, report: Path,
                 assert (two + 0.05) / (one + 0.05) >= 4.5, (ink, ground)
 
 
-def test_a_narrow_window_needs_no_scrolling_sideways(browser: Browser, report: Path) -> None:
-    with tab(browser, width=340) as found:
+MARKED = """() => [...document.querySelectorAll("ins, del, mark")].map((one) => {
+  const style = getComputedStyle(one); return [style.color, style.backgroundColor, one.textContent]; })"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marked_words_have_contrast_wherever_they_are(browser: Browser, report: Path, scheme: str) -> None:
+    with tab(browser, scheme=scheme) as found:
+        marked = found.open(report / "changes.html").evaluate(MARKED)
+        page = found.open(report / "search.html", "#q=Запись")
+        page.locator("#results mark").first.wait_for()
+        assert page.locator("#results p.context mark").count()
+        marked += page.evaluate(MARKED)
+        assert len(marked) > 5
+        for ink, ground, text in marked:
+            one, two = sorted(
+                luminance("#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3]))
+                for colour in (ink, ground)
+            )
+            assert (two + 0.05) / (one + 0.05) >= 4.5, (text, ink, ground)
+
+
+OUTSIDE = """() => [...document.querySelectorAll("main *, header *")].filter((one) => {
+  const box = one.getBoundingClientRect(), width = document.documentElement.clientWidth;
+  return box.width > 1 && box.height > 1 && (box.right > width + 1 || box.left < -1); }).map((one) => one.outerHTML)"""
+
+
+@pytest.mark.parametrize("width", [340, 400])
+def test_in_a_narrow_window_nothing_is_outside_of_it(browser: Browser, report: Path, width: int) -> None:
+    with tab(browser, width=width) as found:
         for name in pages(report):
             page = found.open(report / name)
-            assert page.evaluate("document.documentElement.scrollWidth") <= 340, name
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert page.evaluate(OUTSIDE)[:1] == [], name
+
+
+def test_sources_are_sorted_by_each_column_and_back(browser: Browser, report: Path) -> None:
+    with tab(browser) as found:
+        page = found.open(report / "index.html")
+        rows = page.locator("#rows > tr")
+        for column, head in enumerate(("Source", "Chunks", "Types", "Tokens", "Coverage", "Messages", "Changes")):
+            button = page.get_by_role("button", name=head)
+            orders = []
+            for _ in range(2):
+                button.click()
+                cell = "(rows, at) => rows.map((row) => row.cells[at].dataset.value ?? row.cells[0].textContent)"
+                values = rows.evaluate_all(cell, column)
+                orders.append([float(value) for value in values] if column else values)
+            assert orders[0] == orders[1][::-1], head
+            assert orders[1] == sorted(orders[1]) if column else orders[0][0] < orders[0][-1], head
+        assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Changes")
 
 
 # -- large -----------------------------------------------------------------------------------------------------------
