@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
@@ -65,38 +67,93 @@ def load_config(root: Path) -> Config:
     """The settings of the repository at `root`. Raises BuildError that names an unknown key or a bad value."""
     path = root / "pyproject.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        table = tomllib.loads(text)
     except FileNotFoundError:
         raise BuildError(
             "bad-setting", f"no pyproject.toml in {root.name or '.'}; run `ragpress init .` to write one"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BuildError("bad-setting", f"pyproject.toml is not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BuildError("bad-setting", f"pyproject.toml: byte {error.start} is no UTF-8; save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BuildError(
+            "bad-setting", f"pyproject.toml is not valid TOML: {error}; a text needs quotation marks, a list brackets"
+        ) from None
     except OSError as error:
         raise BuildError("bad-setting", f"pyproject.toml cannot be read: {error.strerror}") from None
     tool = table.get("tool", {})
-    return parse_config(tool.get("ragpress", {}) if isinstance(tool, dict) else {})
+    return parse_config(tool.get("ragpress", {}) if isinstance(tool, dict) else {}, text)
 
 
-def parse_config(settings: object) -> Config:
-    """A Config from the plain values of `[tool.ragpress]`. Raises BuildError."""
-    if isinstance(settings, dict):
-        for key in settings:
-            if key not in Config.__struct_fields__:
-                close = difflib.get_close_matches(str(key), Config.__struct_fields__, 1)
-                hint = f"did you mean `{close[0]}`?" if close else "see the list of settings in the README"
-                raise BuildError("bad-setting", f"pyproject.toml: [tool.ragpress] has no setting `{key}`; {hint}")
-    try:
-        config = msgspec.convert(settings, Config)
-    except msgspec.ValidationError as error:
-        raise BuildError("bad-setting", f"pyproject.toml: [tool.ragpress]: {error}") from None
+def parse_config(settings: object, text: str = "") -> Config:
+    """A Config from the plain values of `[tool.ragpress]` in pyproject.toml, whose text is to find lines in.
+
+    Raises BuildError that names the line of a setting which cannot be used, what may be there, and the nearest to it.
+    """
+    if not isinstance(settings, dict):
+        raise BuildError("bad-setting", "pyproject.toml: `ragpress` must be a table: [tool.ragpress]")
+    for key, value in settings.items():
+        _check(str(key), value, text)
+    config = msgspec.convert(settings, Config)
     if config.min_tokens > config.max_tokens:
         raise BuildError(
             "bad-setting",
-            f"pyproject.toml: min_tokens = {config.min_tokens} is above max_tokens = {config.max_tokens}; lower it",
+            f"{_place('min_tokens', text)}min_tokens = {config.min_tokens} is above max_tokens = {config.max_tokens};"
+            " lower it",
         )
     for name in ("sources", "golden", "build"):
         value = getattr(config, name)
         if not value or Path(value).is_absolute() or ".." in Path(value).parts:
-            raise BuildError("bad-setting", f"pyproject.toml: `{name}` must be a folder inside the repository")
+            raise BuildError("bad-setting", f"{_place(name, text)}`{name}` must be a folder inside the repository")
     return config
+
+
+def _check(key: str, value: object, text: str) -> None:
+    if key not in Config.__struct_fields__:
+        close = difflib.get_close_matches(key, Config.__struct_fields__, 1)
+        hint = f"did you mean `{close[0]}`?" if close else "see the list of settings in the README"
+        raise BuildError("bad-setting", f"{_place(key, text)}[tool.ragpress] has no setting `{key}`; {hint}")
+    try:
+        msgspec.convert({key: value}, Config)
+    except msgspec.ValidationError:
+        shown = json.dumps(value, ensure_ascii=False, default=str)
+        wanted = _wanted(key, value)
+        raise BuildError("bad-setting", f"{_place(key, text)}`{key}` is {shown}, it must be {wanted}") from None
+
+
+def _wanted(key: str, value: object) -> str:
+    """What a setting may be, in words, and the nearest of several choices."""
+    import msgspec.inspect as types
+
+    (kind,) = (field.type for field in types.type_info(Config).fields if field.name == key)  # type: ignore[attr-defined]
+    match kind:
+        case types.LiteralType(values=choices):
+            close = difflib.get_close_matches(str(value).lower(), map(str, choices), 1)
+            hint = f"; did you mean {json.dumps(close[0])}?" if close else ""
+            return f"one of {', '.join(json.dumps(choice) for choice in choices)}{hint}"
+        case types.IntType(ge=least, le=most):
+            return f"a whole number{_range(least, most)}"
+        case types.FloatType(ge=least, le=most):
+            return f"a number{_range(least, most)}"
+        case types.BoolType():
+            return "true or false"
+        case types.VarTupleType():
+            return 'a list of texts, as ["one", "two"]'
+    return 'a text, as "text"'
+
+
+def _range(least: float | None, most: float | None) -> str:
+    if least is None:
+        return ""
+    return f" of {least:g} or more" if most is None else f" from {least:g} to {most:g}"
+
+
+def _place(key: str, text: str) -> str:
+    """`pyproject.toml:7: `, or without a number where the line is not found."""
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        head = re.match(r"\s*\[([^\]]*)\]", line)
+        table = head[1].replace(" ", "") if head else table
+        if table == "tool.ragpress" and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
+            return f"pyproject.toml:{number}: "
+    return "pyproject.toml: "
