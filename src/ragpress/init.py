@@ -9,7 +9,7 @@ from pathlib import Path
 from ragpress import __version__
 from ragpress.config import load_config
 from ragpress.errors import BuildError
-from ragpress.repository import find_sources
+from ragpress.repository import find_root, find_sources
 
 _FILES = {
     "pyproject.toml": "pyproject.toml",
@@ -25,9 +25,13 @@ _FILES = {
 def make_repository(folder: Path) -> list[str]:
     """Writes the files that are missing, and an example document where there is none. Returns a line a file.
 
-    Raises BuildError where the folder's pyproject.toml has settings that cannot be used, or the disk refuses.
+    Raises BuildError where the folder is inside another repository, its pyproject.toml has settings that cannot be
+    used, or the disk refuses.
     """
     done: list[str] = []
+    above = find_root(folder.absolute().parent)
+    if above is not None:
+        raise BuildError("not-a-file", f"{folder} is inside the repository {above}; choose a folder outside of it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for template, name in _FILES.items():
@@ -39,7 +43,9 @@ def make_repository(folder: Path) -> list[str]:
             done.append(_write(folder, "example.md", f"{settings.sources}/example.md"))
     except OSError as error:
         raise BuildError("disk", f"{folder} cannot be written: {error.strerror}; check its rights and room") from None
-    done.append("ragpress: put documents into sources/, then run `doit`, `doit golden`, `doit accept`")
+    done.append(
+        "ragpress: put documents into sources/, then run `ragpress build`, `ragpress golden`, `ragpress accept`"
+    )
     return done
 
 
@@ -57,5 +63,4 @@ def _write(folder: Path, template: str, name: str) -> str:
 
 def _filled(text: str, folder: Path) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "knowledge-base"
-    major, minor, _ = __version__.split(".")
-    return text.replace("{{name}}", name).replace("{{version}}", f">={major}.{minor},<{major}.{int(minor) + 1}")
+    return text.replace("{{name}}", name).replace("{{version}}", f"=={__version__}")

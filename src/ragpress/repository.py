@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -71,6 +72,28 @@ class Repository(msgspec.Struct, frozen=True):
 
     def result_of(self, source: str) -> Path:
         return self.build / "documents" / f"{source}.json"
+
+
+def find_root(start: Path) -> Path | None:
+    """The root of the repository that a folder is in: at or above it, the nearest whose files speak of ragpress.
+
+    These are a pyproject.toml with the table [tool.ragpress] and a dodo.py that imports ragpress.tasks; neither need be
+    valid, so that its errors can be shown.
+    """
+    folder = start.resolve()
+    return next((each for each in (folder, *folder.parents) if _is_root(each)), None)
+
+
+def _is_root(folder: Path) -> bool:
+    signs = (("pyproject.toml", rb"(?m)^\s*\[\s*tool\s*\.\s*ragpress\b"), ("dodo.py", rb"\bragpress\.tasks\b"))
+    return any(re.search(sign, _bytes_of(folder / name)) for name, sign in signs)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def open_repository(root: Path) -> Repository:

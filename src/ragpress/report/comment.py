@@ -16,6 +16,7 @@ from ragpress.review.git import Base
 MARKER = "<!-- ragpress: what the chatbot will read differently -->"
 """The first line, by which the comment is found again, and no other is taken for it."""
 
+_ROOM = 500  # characters for the marker and the link to the report
 _MOST = 10  # questions that got worse
 _TEXT = 200  # characters of a question, a heading or a chunk
 
@@ -32,8 +33,7 @@ def comment(repository: Repository, changes: Changes, base: Base | None, url: st
     def link(source: str, chunk_id: str) -> str:
         return f"{root}/sources/{page_name(source)}#c-{chunk_id}"
 
-    limit = LIMIT - len(retrieval) - len(MARKER) - 500
-    done = f"{MARKER}\n{to_markdown(changes, limit, link if root else None)}{retrieval}"
+    done = f"{MARKER}\n{to_markdown(changes, LIMIT - _ROOM, link if root else None, retrieval)}"
     whole = f'\n<p><a href="{html_name(root)}/changes.html">The whole report</a></p>\n' if root else ""
     return done + whole
 

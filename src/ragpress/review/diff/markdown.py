@@ -47,18 +47,18 @@ _Place = tuple[int, int]
 Link = Callable[[str, str], str]
 
 
-def to_markdown(changes: Changes, limit: int = LIMIT, link: Link | None = None) -> str:
+def to_markdown(changes: Changes, limit: int = LIMIT, link: Link | None = None, beside: str = "") -> str:
     """The comment, of at most `limit` characters, which must be 10,000 or more. Ends with a newline.
 
-    `link` gives the address of a chunk by its source and id.
+    `link` gives the address of a chunk by its source and id. `beside` is HTML of other things, shown before the chunks.
     """
     against = f"<code>{html_name(changes.base)}</code>" if changes.base else "the accepted goldens"
     head = "### What the chatbot will read differently\n\n"
     if not changes.sources:
-        return f"{head}<p>Nothing: the chunks are those of {against}.</p>\n"
+        return f"{head}<p>Nothing: the chunks are those of {against}.</p>\n{beside}"
     order = sorted(range(len(changes.sources)), key=lambda number: _importance(changes.sources[number]))
     sources = [changes.sources[number] for number in order]
-    top = f"{head}<p><b>{describe_all(changes)}</b>, compared with {against}.</p>\n\n{_table(sources, limit // 4)}"
+    top = f"{head}<p><b>{describe_all(changes)}</b>, compared with {against}.</p>\n\n{_table(sources, limit // 4)}{beside}"
     room = limit - len(top) - _LAST_LINE
     frames: list[tuple[str, str]] = []
     for source in sources:
