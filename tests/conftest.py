@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 # The tests are the same under CI; those about CI set it themselves.
-os.environ.pop("CI", None)
+for variable in ("CI", "GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
+    os.environ.pop(variable, None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -28,7 +28,7 @@ LAYERS = (
     ("review",),
     ("evaluation",),
     ("report",),
-    ("init",),
+    ("init", "invoke", "status"),
     ("commands", "tasks"),
     ("cli",),
 )

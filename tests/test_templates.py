@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ragpress import __version__
 from ragpress.cli import parser
 from ragpress.init import make_repository
 from ragpress.review.golden import GoldenChunk, render_golden
@@ -42,19 +43,38 @@ def test_every_command_of_the_workflow_exists_and_takes_its_options(repository: 
     assert workflow[True] == {"push": {"branches": ["main"]}, "pull_request": None}  # `on` is YAML 1.1's true
     steps = workflow["jobs"]["build"]["steps"]
     lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
-    tools = [check_command(line) for line in lines if line.startswith(("doit", "ragpress"))]
-    assert tools.count("ragpress") == 1
-    assert {"doit", "doit golden", "doit eval", "doit pack"} <= set(lines)
+    assert {check_command(line) for line in lines if line.startswith(("doit", "ragpress"))} == {"ragpress"}
+    for command in ("build", "golden", "eval", "report", "pack"):
+        assert f"ragpress {command}" in lines
     assert not any("${{" in line for line in lines), "an expression in a shell script runs what a branch is named"
-    assert all(set(step) <= {"name", "uses", "with", "run", "if", "env"} for step in steps)
+    assert all(set(step) <= {"name", "id", "uses", "with", "run", "if", "env"} for step in steps)
     assert all(("run" in step) != ("uses" in step) for step in steps)
+
+
+def test_the_workflow_is_bounded_pinned_and_runs_each_check_though_one_fails(repository: Path) -> None:
+    text = (repository / ".github/workflows/knowledge-base.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    job = workflow["jobs"]["build"]
+    assert job["timeout-minutes"] <= 60
+    assert workflow["concurrency"]["group"].endswith("${{ github.ref }}")
+    uses = re.findall(r"uses: (\S+)", text)
+    assert all(re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40}", each) for each in uses), uses
+    assert f'pip install "ragpress[build,starter]=={__version__}"' in text
+    for step in job["steps"]:
+        if step.get("run") in ("ragpress golden", "ragpress eval", "ragpress report"):
+            assert step["if"] == "${{ !cancelled() }}", step
+    (saved,) = (step for step in job["steps"] if step.get("uses", "").startswith("actions/cache/save@"))
+    before = job["steps"][job["steps"].index(saved) - 1]
+    assert before["run"].startswith("ragpress cache --prune --max-megabytes ")
+    names = [step["with"]["name"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
+    assert names == ["knowledge-base-${{ github.sha }}", "report-${{ github.sha }}"]
 
 
 def test_every_command_of_the_readme_exists(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
     lines = re.findall(r"^ {4}((?:doit|ragpress).*)$", text, re.MULTILINE)
-    lines += re.findall(r"`((?:doit|ragpress) [^`]+)`", text)
-    assert {check_command(line) for line in lines} == {"doit", "ragpress"}
+    lines += re.findall(r"`((?:doit|ragpress)[^`]*)`", text)
+    assert {check_command(line) for line in lines} == {"ragpress"}
 
 
 def test_nothing_is_left_of_the_placeholders(repository: Path) -> None:

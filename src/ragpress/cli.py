@@ -1,4 +1,4 @@
-"""`ragpress …`: the commands that are no part of a build."""
+"""`ragpress …`: all commands. Those of a build run doit's tasks (`invoke`), the others are in `commands`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,36 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="ragpress",
         description="Compiles a repository of documents into the files that a chatbot searches.",
-        epilog="A build is run by `doit` in a repository that `ragpress init` made.",
+        epilog="In a repository or any folder of it, `ragpress` alone says what can be done next.",
     )
     top.add_argument("--version", action="version", version=f"ragpress {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
     init = commands.add_parser("init", help="make a content repository in a folder")
     init.add_argument("folder", metavar="DIR", type=Path, help="made where it is missing; what is there is kept")
+
+    commands.add_parser("build", help="build the artifact, build/kb/")
+
+    golden = commands.add_parser("golden", help="compare the chunks with their goldens")
+    golden.add_argument("--stat", action="store_true", help="a line a source, and not what changed in it")
+
+    accept = commands.add_parser(
+        "accept",
+        help="rewrite the goldens to what the chunks are now",
+        description="Rewrites golden/, and records what the questions find where that is not worse than before.",
+    )
+    accept.add_argument("paths", metavar="PATH", nargs="*", help="a source or a folder of them (default: all)")
+    accept.add_argument("--retrieval", action="store_true", help="record what the questions find although it is worse")
+
+    report = commands.add_parser("report", help="build, and draw build/report/, a site that opens from disk")
+    report.add_argument("--base", metavar="REV", default="", help="compare with this git revision")
+    report.add_argument("--open", action="store_true", help="open it in the browser")
+
+    pack = commands.add_parser("pack", help="put the artifact into one archive")
+    pack.add_argument("--fallback", action="store_true", help="even where the offline model stood in for the model")
+
+    clean = commands.add_parser("clean", help="remove what was built, but not the vectors")
+    clean.add_argument("--all", action="store_true", help="the vectors, too: all texts are embedded again")
 
     chunk = commands.add_parser("chunk", help="print the chunks of files as JSONL, without a build")
     chunk.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a file, or a folder of files")
@@ -44,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         description="Compares the chunks in the build folder with the accepted ones in golden/, or with those of BASE.",
     )
     diff.add_argument("base", metavar="BASE", nargs="?", default="", help="a git revision: origin/main, HEAD~1, a tag")
+    diff.add_argument("--base", metavar="REV", dest="revision", default="", help="the same")
     form = diff.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print a comment for a pull request, of bounded length")
     form.add_argument("--json", action="store_true", help="print everything as JSON")
@@ -54,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
 
     search = commands.add_parser("search", help="search an artifact")
     search.add_argument("question", metavar="QUESTION", help="as a person would ask it")
-    search.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
+    search.add_argument("--artifact", metavar="DIR", type=Path, help="default: build/kb of this repository")
     search.add_argument("-k", type=_positive, default=5, help="number of hits (default: 5)")
     modes = ("hybrid", "vector", "words")
     search.add_argument(
@@ -70,14 +94,16 @@ def parser() -> argparse.ArgumentParser:
     evaluate = commands.add_parser(
         "eval",
         help="measure whether questions find what they must",
-        description="Asks an artifact the questions of a JSONL file: how often the right chunk is among the first"
-        " 1, 3 or 5 hits, and MRR@10. With --sweep it measures the working folder's repository under other settings.",
+        description="Builds, asks the artifact golden/questions.jsonl, and fails where it finds less than was accepted."
+        " With CASES, --artifact, --model, --json or --sweep it only measures, and fails for nothing.",
     )
     evaluate.add_argument(
-        "cases", metavar="CASES", type=Path, nargs="?", default=Path("golden/questions.jsonl"),
-        help="default: golden/questions.jsonl",
-    )  # fmt: skip
-    evaluate.add_argument("--artifact", metavar="DIR", type=Path, default=Path("build/kb"), help="default: build/kb")
+        "cases", metavar="CASES", type=Path, nargs="?", help="default: golden/questions.jsonl of this repository"
+    )
+    evaluate.add_argument(
+        "--base", metavar="REV", default="", help="compare with the figures of this git revision, too"
+    )
+    evaluate.add_argument("--artifact", metavar="DIR", type=Path, help="default: build/kb of this repository")
     evaluate.add_argument("--model", metavar="GGUF", type=Path, help="the model's file, where it is not in the cache")
     evaluate.add_argument("--mode", choices=modes, default="hybrid", help="how to search (default: hybrid)")
     evaluate.add_argument("--compare", action="store_true", help="print the figures of all three modes side by side")
@@ -90,8 +116,7 @@ def parser() -> argparse.ArgumentParser:
     )
 
     verify = commands.add_parser("verify", help="check an artifact")
-    artifact = Path("build/kb")
-    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=artifact, help="default: build/kb")
+    verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", help="default: build/kb of this repository")
 
     model = commands.add_parser("model", help="show, choose or lock the embedding model")
     actions = model.add_subparsers(dest="action", required=True, metavar="ACTION")
@@ -161,7 +186,14 @@ def _run(options: argparse.Namespace) -> int:
     from ragpress import commands
 
     run = {
+        None: commands.status,
         "init": commands.init,
+        "build": commands.build,
+        "golden": commands.golden,
+        "accept": commands.accept,
+        "report": commands.report_site,
+        "pack": commands.pack,
+        "clean": commands.clean,
         "chunk": commands.chunk,
         "tables": commands.tables,
         "diff": commands.diff,

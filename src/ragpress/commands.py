@@ -13,12 +13,72 @@ import msgspec
 
 from ragpress.config import Config, load_config
 from ragpress.errors import BuildError, ModelError, render
+from ragpress.invoke import from_root, here, run_tasks
 from ragpress.pipeline.results import Failure, Outcome
 from ragpress.records import Chunk, DocumentEntry, Hit
-from ragpress.repository import Repository
+from ragpress.repository import Repository, find_root, open_repository
 
 if TYPE_CHECKING:
     from ragpress.evaluation import Case
+
+# -- the tasks of a build --------------------------------------------------------------------------------------------
+
+
+def build(_: argparse.Namespace) -> int:
+    return run_tasks(["index"])
+
+
+def golden(options: argparse.Namespace) -> int:
+    return run_tasks(["golden", *(["--stat"] if options.stat else [])])
+
+
+def accept(options: argparse.Namespace) -> int:
+    paths = [f"--only={from_root(here().root, path)}" for path in options.paths]
+    return run_tasks(["accept", *(["--retrieval"] if options.retrieval else []), *paths])
+
+
+def report_site(options: argparse.Namespace) -> int:
+    """The report is drawn although the build failed: it shows why."""
+    status = run_tasks(["index"], ["report", *_base(options)])
+    if options.open:
+        import webbrowser
+
+        webbrowser.open((here().build / "report" / "index.html").as_uri())
+    return status
+
+
+def _base(options: argparse.Namespace) -> list[str]:
+    return [f"--base={options.base}"] if options.base else []
+
+
+def pack(options: argparse.Namespace) -> int:
+    return run_tasks(["pack", *(["--fallback"] if options.fallback else [])])
+
+
+def clean(options: argparse.Namespace) -> int:
+    from ragpress.console import report
+    from ragpress.pipeline import build_lock
+    from ragpress.pipeline.clean import clean_build
+
+    repository = here()
+    with build_lock(repository):
+        clean_build(repository, report, everything=options.all)
+    return 0
+
+
+def status(_: argparse.Namespace) -> int:
+    """What can be done next, here."""
+    from ragpress.status import next_steps
+
+    root = find_root(Path.cwd())
+    if root is None:
+        print("ragpress: no repository here or in a folder above")
+        print("  ragpress init DIR   make one")
+        print("  ragpress --help     all commands")
+        return 0
+    print("\n".join(next_steps(open_repository(root))))
+    return 0
+
 
 # -- chunk -----------------------------------------------------------------------------------------------------------
 
@@ -42,7 +102,7 @@ def chunk(options: argparse.Namespace) -> int:
     failed = any(each.outcome == "error_named" for each in reports.values())
     for source, refused in reports.items():
         print(f"{source}: {refused.warning}", file=sys.stderr)
-    root = Path.cwd()
+    root = find_root(Path.cwd()) or Path.cwd()
     config = load_config(root) if (root / "pyproject.toml").is_file() else Config()
     # This command shows what a reader makes of a file, and warns of gaps; refusing for them is the build's part.
     repository = Repository(root, msgspec.structs.replace(config, min_coverage=0.0))
@@ -173,19 +233,22 @@ def diff(options: argparse.Namespace) -> int:
     from ragpress.console import report
     from ragpress.pipeline import build_lock
     from ragpress.pipeline.results import stale_sources
-    from ragpress.repository import find_sources, open_repository
+    from ragpress.repository import find_sources
     from ragpress.review.accept import changes_of, comparison_base
     from ragpress.review.diff import screen_of, to_json, to_terminal
 
-    repository = open_repository(Path.cwd())
+    repository, given = here(), options.base or options.revision
     with build_lock(repository):
-        base = comparison_base(repository, options.base, report) if options.base or options.markdown else None
+        base = comparison_base(repository, given, report) if given or options.markdown else None
         found = changes_of(repository, base)
         stale = stale_sources(repository, find_sources(repository.sources))
     if stale:
         names = ", ".join(f"{repository.config.sources}/{item.source}" for item in stale[:3])
         more = f" and {len(stale) - 3} more" if len(stale) > 3 else ""
-        print(f"ragpress: changed since the last build: {names}{more}; run `doit`, then this again", file=sys.stderr)
+        print(
+            f"ragpress: changed since the last build: {names}{more}; run `ragpress build`, then this again",
+            file=sys.stderr,
+        )
     if options.json:
         sys.stdout.write(to_json(found))
     elif options.markdown:
@@ -206,7 +269,8 @@ def search(options: argparse.Namespace) -> int:
     from ragpress.knowledge_base import KnowledgeBase
     from ragpress.models.selection import file_for
 
-    with KnowledgeBase.open(options.artifact, model_path=options.model or file_for(options.artifact)) as base:
+    artifact = options.artifact or here().artifact
+    with KnowledgeBase.open(artifact, model_path=options.model or file_for(artifact)) as base:
         try:
             hits = base.search(
                 options.question,
@@ -254,9 +318,11 @@ def verify(options: argparse.Namespace) -> int:
     """Checks every file of an artifact against its index.json, and all of them against each other."""
     from ragpress.artifact.read import verify_artifact
 
-    manifest = verify_artifact(options.folder)
+    folder = options.folder or here().artifact
+    manifest = verify_artifact(folder)
     counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"
-    print(f"{options.folder}: sound ({counts})", file=sys.stderr)
+    shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    print(f"{shown}: sound ({counts})", file=sys.stderr)
     return 0
 
 
@@ -264,22 +330,27 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Figures of an artifact, or of other settings, on standard output. Status 0, whatever they are."""
+    """The gate; or figures of an artifact, or of other settings, on standard output, status 0, whatever they are."""
+    measured = (options.cases, options.artifact, options.model, options.json, options.sweep, options.compare)
+    if not any(measured) and options.mode == "hybrid":
+        return run_tasks(["eval", *_base(options)])
     from ragpress.console import report
     from ragpress.evaluation import comparison_lines, measure_artifact, read_cases, report_lines, to_json
     from ragpress.evaluation.tables import separation_lines
     from ragpress.knowledge_base import MODES
     from ragpress.models.selection import file_for
 
-    cases = read_cases(options.cases, report, str(options.cases))
+    path = options.cases or here().golden / "questions.jsonl"
+    cases = read_cases(path, report, str(options.cases or "golden/questions.jsonl"))
     if options.sweep:
         return _sweep(options, cases)
-    path = options.model or file_for(options.artifact)
+    artifact = options.artifact or here().artifact
+    model = options.model or file_for(artifact)
     if options.compare:
-        modes = {mode: measure_artifact(options.artifact, cases, report, path, mode) for mode in MODES}
+        modes = {mode: measure_artifact(artifact, cases, report, model, mode) for mode in MODES}
         print(to_json(modes) if options.json else "\n".join(comparison_lines(modes)))
         return 0
-    found = measure_artifact(options.artifact, cases, report, path, options.mode)
+    found = measure_artifact(artifact, cases, report, model, options.mode)
     if options.json:
         print(to_json(found))
     else:
@@ -289,9 +360,8 @@ def evaluate(options: argparse.Namespace) -> int:
 
 def _sweep(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     from ragpress.evaluation.sweep import parse_sweep, sweep, sweep_table
-    from ragpress.repository import open_repository
 
-    repository = open_repository(Path.cwd())
+    repository = here()
     rows = list(sweep(repository, cases, parse_sweep(options.sweep, repository.config)))
     if options.json:
         print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
@@ -306,9 +376,8 @@ def _sweep(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 def model(options: argparse.Namespace) -> int:
     """Shows, chooses or locks the embedding model of the repository in the working folder."""
     from ragpress.models import selection as choice
-    from ragpress.repository import open_repository
 
-    repository = open_repository(Path.cwd())
+    repository = here()
     if options.action == "use":
         print(choice.use(repository, options.name), file=sys.stderr)
     elif options.action == "lock":
@@ -326,9 +395,8 @@ def seed(options: argparse.Namespace) -> int:
     from ragpress.console import report
     from ragpress.pipeline import build_lock
     from ragpress.pipeline.seed import seed_cache
-    from ragpress.repository import open_repository
 
-    repository = open_repository(Path.cwd())
+    repository = here()
     with build_lock(repository):
         seed_cache(repository, options.path, report)
     return 0
@@ -339,9 +407,8 @@ def cache(options: argparse.Namespace) -> int:
     from ragpress.console import report
     from ragpress.pipeline import build_lock
     from ragpress.pipeline.cache import describe, prune
-    from ragpress.repository import open_repository
 
-    repository = open_repository(Path.cwd())
+    repository = here()
     with build_lock(repository):
         if options.prune:
             print(prune(repository, (options.max_megabytes or 0) * 10**6, report))

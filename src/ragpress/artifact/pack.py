@@ -37,15 +37,22 @@ _BLOCK = 1 << 20
 # -- packing ---------------------------------------------------------------------------------------------------------
 
 
-def pack(repository: Repository) -> Path:
+def pack(repository: Repository, fallback: bool = False) -> Path:
     """Verifies the artifact and packs it into the build folder, where it replaces earlier packs. Returns the path.
 
-    Raises ArtifactError for an artifact that is missing or damaged, BuildError where the disk refuses.
+    Raises ArtifactError for an artifact that is missing or damaged, BuildError where the disk refuses, and, unless
+    `fallback` is wanted, for one of the offline model where that only stood in for the configured one.
     """
     manifest = verify_artifact(repository.artifact)
+    config, model = repository.config, manifest.model.name
+    if not fallback and model == config.offline_model and model != config.model:
+        raise BuildError(
+            "model-offline",
+            f"{config.build}/kb is of {model}, which stood in for {config.model}; build where the hub can be reached,"
+            " or run `ragpress pack --fallback` to have this packed",
+        )
     name = project_name(repository)
-    digest = hashlib.sha256((repository.artifact / INDEX).read_bytes()).hexdigest()[:16]
-    target = repository.build / f"{name}-{digest}{SUFFIX}"
+    target = packed(repository)
     beside = target.with_name(f"{target.name}.new")
     try:
         with beside.open("wb") as file:
@@ -61,6 +68,12 @@ def pack(repository: Repository) -> Path:
     finally:
         beside.unlink(missing_ok=True)
     return target
+
+
+def packed(repository: Repository) -> Path:
+    """Where the archive of the artifact as it is now belongs."""
+    digest = hashlib.sha256((repository.artifact / INDEX).read_bytes()).hexdigest()[:16]
+    return repository.build / f"{project_name(repository)}-{digest}{SUFFIX}"
 
 
 def project_name(repository: Repository) -> str:

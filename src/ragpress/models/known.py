@@ -14,6 +14,7 @@ from ragpress.models.gguf import embedding_length
 from ragpress.models.hub import cached, fetch, revision_of, unreachable
 from ragpress.models.lock import Locked, check_lock, read_lock, remembered_sha256, write_lock
 from ragpress.records import Severity
+from ragpress.repository import under_ci
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +131,7 @@ def resolve(config: Config, root: Path, *, sticky: str | None = None, report: Re
     """
     model, offline = known_model(config.model), _offline_model(config)
     if offline and sticky == offline.name != model.name:
+        _refuse_under_ci(f"the build folder is of {sticky}", model, offline)
         report(_line("info", "model-offline", f"staying with {sticky}; `ragpress model use {model.name}` switches"))
         return _starter(config, offline)
     if sticky and sticky != model.name:
@@ -143,6 +145,7 @@ def resolve(config: Config, root: Path, *, sticky: str | None = None, report: Re
         return _fetch(config, root, model)
     problem = f"the hub cannot be reached ({reason}) and {hub_file(config)} is not in the cache"
     if offline and sticky != model.name:
+        _refuse_under_ci(problem, model, offline)
         report(_line("warning", "model-offline", f"{problem}; {offline.name} is used in place of {model.name}"))
         return _starter(config, offline)
     if offline:
@@ -151,6 +154,16 @@ def resolve(config: Config, root: Path, *, sticky: str | None = None, report: Re
             f"{problem}, but the build folder is of {model.name}; connect, or run `ragpress model use {offline.name}`",
         )
     raise ModelError("model-offline", f"{problem}; connect, set model_path to a file, or set offline_model")
+
+
+def _refuse_under_ci(problem: str, model: Model, offline: Model) -> None:
+    """Raises ModelError where nobody would see that an artifact is of another model than the configured one."""
+    if under_ci():
+        raise ModelError(
+            "model-offline",
+            f"{problem}; under CI {offline.name} does not stand in for {model.name}: restore the model from a cache, or"
+            f' set model = "{offline.name}"',
+        )
 
 
 def model_of_artifact(name: str, file: str, sha256: str, dimensions: int, path: Path | None = None) -> ModelFile:

@@ -11,7 +11,7 @@ from ragpress.errors import BuildError, message, render
 from ragpress.files import fingerprint, replace_file
 from ragpress.models.known import ModelFile, hub_file, known_model, lock_model, locked_file
 from ragpress.models.lock import read_lock
-from ragpress.repository import Repository, open_repository, settings_fingerprint
+from ragpress.repository import Repository, find_root, open_repository, settings_fingerprint
 
 
 class Selected(msgspec.Struct, frozen=True):
@@ -56,10 +56,11 @@ def custom_model_file(repository: Repository) -> Path | None:
 
 
 def file_for(artifact: Path) -> Path | None:
-    """The `custom_model_file` of the repository in the working folder, if this is its artifact. Raises BuildError."""
-    if not Path("pyproject.toml").is_file():
+    """The `custom_model_file` of the repository here, if this is its artifact. Raises BuildError."""
+    root = find_root(Path.cwd())
+    if root is None:
         return None
-    repository = open_repository(Path.cwd())
+    repository = open_repository(root)
     return custom_model_file(repository) if artifact.resolve() == repository.artifact.resolve() else None
 
 

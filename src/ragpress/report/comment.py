@@ -18,6 +18,7 @@ MARKER = "<!-- ragpress: what the chatbot will read differently -->"
 
 _ROOM = 500  # characters for the marker and the link to the report
 _MOST = 10  # questions that got worse
+_LONG = 2_000  # characters of the HTML of one, beyond which it is in the report alone
 _TEXT = 200  # characters of a question, a heading or a chunk
 
 
@@ -55,9 +56,10 @@ def _retrieval(measured: Measured) -> str:
     ]
     if found.worse:
         lines += ["", f"<details open><summary>{plural(len(found.worse), 'question', 'questions')} worse</summary>"]
-        lines += map(_worse, found.worse[:_MOST])
-        if len(found.worse) > _MOST:
-            lines.append(f"<p>and {len(found.worse) - _MOST} more, in the report</p>")
+        blocks = [text for text in map(_worse, found.worse[:_MOST]) if len(text) <= _LONG]
+        lines += blocks
+        if len(found.worse) > len(blocks):
+            lines.append(f"<p>and {len(found.worse) - len(blocks)} more, in the report</p>")
         lines.append("</details>")
     return "\n" + "\n".join(lines) + "\n"
 

@@ -112,6 +112,13 @@ def is_held(root: Path, revision: str, folder: str) -> bool:
     return bool(_quietly(root, "ls-tree", revision, f"./{folder}/"))
 
 
+def uncommitted(root: Path, folder: str) -> int:
+    """How many files of a folder below the root differ from the last commit; 0 where there is no git."""
+    return len(
+        (_quietly(root, "status", "--porcelain", "--untracked-files=all", "--", f"./{folder}") or "").splitlines()
+    )
+
+
 def file_at(root: Path, revision: str, path: str) -> bytes | None:
     """A file below the root at a revision, None where it has none."""
     done = _run(root, "cat-file", "blob", f"{revision}:./{path}")

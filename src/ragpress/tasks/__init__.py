@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from ragpress.console import report
 from ragpress.errors import BuildError
 from ragpress.files import file_sha256, stat_signature
 from ragpress.models.selection import chunking_fingerprint
+from ragpress.pipeline.clean import clean_build
 from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.publish import is_published
 from ragpress.pipeline.results import read_result
@@ -109,7 +109,7 @@ def _action(function: Callable[..., object], *, alone: bool = True, asked: str =
     """
 
     @wraps(function)
-    def run(*arguments: object) -> object:
+    def run(*arguments: object, **options: object) -> object:
         try:
             with _BRIEFLY:
                 _take_build_lock()
@@ -119,7 +119,7 @@ def _action(function: Callable[..., object], *, alone: bool = True, asked: str =
             with _ONE_AT_A_TIME:
                 if _INTERRUPTED.is_set():
                     return TaskFailed("ragpress: interrupted")
-                function(*arguments)
+                function(*arguments, **options)
         except BuildError as error:
             return TaskFailed(str(error))
         return True
@@ -243,7 +243,7 @@ def task_index() -> Task:
         "task_dep": ["embed"],
         "uptodate": [lambda: is_published(REPOSITORY)],
         "actions": [_action(lambda: pipeline.publish_artifact(REPOSITORY))],
-        "clean": [lambda: shutil.rmtree(REPOSITORY.build, ignore_errors=True)],
+        "clean": [lambda: clean_build(REPOSITORY)],
         "io": _DIRECT,
     }
 
@@ -251,64 +251,76 @@ def task_index() -> Task:
 # -- asked for by name: imported when they run, since a build with nothing to do must not load what they need --------
 
 
+def _option(name: str, default: object, explained: str) -> dict[str, object]:
+    """An option of a task, as in `doit golden --stat`."""
+    return {"name": name, "long": name, "type": type(default), "default": default, "help": explained}
+
+
 def task_golden() -> Task:
     """Compare the chunks with their goldens, and say what changed"""
 
-    def run() -> None:
+    def run(stat: bool) -> None:
         from ragpress.review.accept import check_goldens
 
-        check_goldens(REPOSITORY)
+        check_goldens(REPOSITORY, stat=stat)
 
-    return {"task_dep": ["chunk"], "actions": [_action(run, asked="golden")], "io": _DIRECT}
+    stat = _option("stat", False, "a line a source, and not what changed in it")
+    return {"task_dep": ["chunk"], "actions": [_action(run, asked="golden")], "params": [stat], "io": _DIRECT}
 
 
 def task_accept() -> Task:
-    """Rewrite the goldens to what the chunks are now, and record the retrieval figures of the artifact"""
+    """Rewrite the goldens to what the chunks are now, and record retrieval figures that are not lower than before"""
 
-    def run() -> None:
+    def run(only: list[str], retrieval: bool) -> None:
         from ragpress.review.accept import accept
 
-        accept(REPOSITORY)
-        if (REPOSITORY.golden / "questions.jsonl").exists():
+        accept(REPOSITORY, paths=only)
+        if (REPOSITORY.golden / "questions.jsonl").exists() and (retrieval or not only):
             from ragpress.evaluation import accept_retrieval
 
-            accept_retrieval(REPOSITORY)
+            accept_retrieval(REPOSITORY, worse=retrieval)
 
-    return {"task_dep": ["chunk"], "actions": [_action(run, asked="accept")], "io": _DIRECT}
+    only = _option("only", [], "a source or a folder of them; repeat for more")
+    retrieval = _option("retrieval", False, "record the figures although they are lower")
+    params = [only, retrieval]
+    return {"task_dep": ["chunk"], "actions": [_action(run, asked="accept")], "params": params, "io": _DIRECT}
 
 
 def task_eval() -> Task:
     """Ask the artifact golden/questions.jsonl, and compare what it finds with what it found before"""
 
-    def run() -> None:
+    def run(base: str) -> None:
         from ragpress.evaluation import check_retrieval
 
-        check_retrieval(REPOSITORY)
+        check_retrieval(REPOSITORY, base=base)
 
-    return {"task_dep": ["index"], "actions": [_action(run, asked="eval")], "io": _DIRECT}
+    base = _option("base", "", "a git revision whose figures to compare with, too")
+    return {"task_dep": ["index"], "actions": [_action(run, asked="eval")], "params": [base], "io": _DIRECT}
 
 
 def task_pack() -> Task:
     """Put the artifact into one archive, build/NAME-HASH.tar.zst"""
 
-    def run() -> None:
+    def run(fallback: bool) -> None:
         from ragpress.artifact.pack import pack
 
-        print(pack(REPOSITORY).relative_to(REPOSITORY.root))
+        print(pack(REPOSITORY, fallback).relative_to(REPOSITORY.root))
 
-    return {"task_dep": ["index"], "actions": [_action(run, asked="pack")], "io": _DIRECT}
+    fallback = _option("fallback", False, "even where the offline model stood in for the model")
+    return {"task_dep": ["index"], "actions": [_action(run, asked="pack")], "params": [fallback], "io": _DIRECT}
 
 
 def task_report() -> Task:
     """Draw build/report/, a site that opens from disk: all chunks, what changed in them, what questions find"""
 
-    def run() -> None:
+    def run(base: str) -> None:
         from ragpress.report import draw_report
 
         # A source that fails is shown, where a dependency on chunk would stop the report.
         for result in POOL.map(lambda source: pipeline.chunk_source(REPOSITORY, source, POOL), SOURCES):
             if result.failure is not None:
                 report(str(result.failure.error()))
-        print(draw_report(REPOSITORY).relative_to(REPOSITORY.root))
+        print(draw_report(REPOSITORY, base=base).relative_to(REPOSITORY.root))
 
-    return {"actions": [_action(run, asked="report")], "io": _DIRECT}
+    base = _option("base", "", "a git revision to compare with")
+    return {"actions": [_action(run, asked="report")], "params": [base], "io": _DIRECT}

@@ -58,7 +58,8 @@ def to_markdown(changes: Changes, limit: int = LIMIT, link: Link | None = None, 
         return f"{head}<p>Nothing: the chunks are those of {against}.</p>\n{beside}"
     order = sorted(range(len(changes.sources)), key=lambda number: _importance(changes.sources[number]))
     sources = [changes.sources[number] for number in order]
-    top = f"{head}<p><b>{describe_all(changes)}</b>, compared with {against}.</p>\n\n{_table(sources, limit // 4)}{beside}"
+    top = f"{head}<p><b>{describe_all(changes)}</b>, compared with {against}.</p>\n\n"
+    top += f"{_table(sources, limit // 4)}{beside}"
     room = limit - len(top) - _LAST_LINE
     frames: list[tuple[str, str]] = []
     for source in sources:
