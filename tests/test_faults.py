@@ -106,7 +106,7 @@ WRITES = (
     ("ragpress.cli", "cache", "--prune"),
     ("ragpress.cli", "seed", "build/kb"),
     ("ragpress.cli", "model", "lock"),
-    ("ragpress.cli", "init", "new"),
+    ("ragpress.cli", "init", "."),
 )
 
 

@@ -291,7 +291,7 @@ def test_diff_without_a_build_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_pack_builds_what_is_missing_and_prints_where_the_archive_is(tmp_path: Path) -> None:
-    root = make_repository(tmp_path / "демо", {"a.md": INSURANCE})
+    root = make_repository(tmp_path / "демо", {"a.md": INSURANCE}, '[tool.ragpress]\nmodel = "multilingual-e5-small"\n')
     done = run(root, "doit", "pack")
     assert done.returncode == 0, done.stderr
     path = root / done.stdout.strip()
