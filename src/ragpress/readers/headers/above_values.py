@@ -247,12 +247,22 @@ def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
     last = max(below)
     if span > 1:
         return not (span * 2 > last + 1 and column + span - 1 < last)  # centred, it is a title
-    if any(column not in below for column in view.filled[index]):
+    if column not in below:
         return view.rows[index + 1].gap <= 1
+    if len(text) > 2 * STUB or column >= last > 1 or _is_centred_title(view, index):
+        return False
+    if any(filled and filled[0] == 0 for filled in view.filled[:index]):
+        return True  # titles begin at the left
     gap = view.rows[index + 1].gap
     names = [number for number in range(index + 1, end) if len(view.filled[number]) > 1]
     full = any(0 in view.filled[number] and len(view.filled[number]) >= view.width for number in names)
-    return not (full and (gap or len(text) > STUB)) and len(text) <= 2 * STUB
+    return not (full and (gap or len(text) > STUB))
+
+
+def _is_centred_title(view: View, index: int) -> bool:
+    """Whether a lone text, and all lines above it to the top, stand in the same column near the middle."""
+    column = view.filled[index][0]
+    return column > 1 and all(filled == (column,) for filled in view.filled[:index])
 
 
 def _without_data(view: View, start: int, end: int) -> tuple[int, int]:

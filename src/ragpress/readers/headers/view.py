@@ -31,7 +31,7 @@ class View:
     """The rows that are looked at, and what their columns hold.
 
     `values` has the columns that mostly hold figures (`f`) or codes (`c`), from the first such cell down; in those of
-    `periodic` these are years or dates themselves.
+    `periodic` these are years or dates themselves, in those of `plain` they stand without a word (`5`, not `5 GB`).
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -40,6 +40,7 @@ class View:
         self.width = usual_width(self.rows)
         self.values: dict[int, str] = {}
         self.periodic: set[int] = set()
+        self.plain: set[int] = set()
         self._find_columns()
 
     def _find_columns(self) -> None:
@@ -61,6 +62,8 @@ class View:
             total = found.total()
             if found["t"] * 5 <= total * 2 and (total - found["t"]) * 2 >= leading[column]:
                 self.values[column] = "c" if found["c"] * 2 >= total - found["t"] else "f"
+                if found["w"] * 4 <= total:
+                    self.plain.add(column)
                 if found["p"] * 2 > total:
                     self.periodic.add(column)
 
@@ -73,7 +76,11 @@ class View:
                 continue
             text = cells[column]
             mark = _mark(text)
-            if mark == "t" or (mark == "c" and holds == "f" and _begins_with_letter(text)):
+            if (
+                mark == "t"
+                or (mark == "c" and holds == "f" and _begins_with_letter(text))
+                or (mark == "w" and column in self.plain)
+            ):
                 names += 1
             elif mark == "p" and column not in self.periodic and holds == "f":
                 periods += 1
@@ -110,6 +117,8 @@ def _begins_with_letter(text: str) -> bool:
 
 @lru_cache(1 << 15)
 def _mark(text: str) -> str:
+    """`p` for a period, `w` for a figure with a word (`1 unit`), else the first letter of its kind."""
     if is_period(text):
         return "p"
-    return kind(text)[0]  # figure, code, text
+    found = kind(text)[0]
+    return "w" if found == "f" and any(map(str.isalpha, text)) and any(map(str.isdigit, text)) else found
