@@ -87,6 +87,9 @@ jan feb mar apr may jun jul aug sep sept oct nov dec
 TIMES = frozenset(_TIMES.replace("\u200c", "").split())
 """Days of the week and months, in full and shortened, without joiners."""
 
+DATE_NAMES = frozenset(["date", "period", "дата", "период", "تاریخ", "دوره"])
+"""Names of the time that a whole table is of, where they stand above it with one value."""
+
 UNITS = frozenset(
     [
         "درصد",

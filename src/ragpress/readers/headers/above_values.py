@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
-from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, is_range, kind
-from ragpress.readers.names import UNITS
+from ragpress.readers.kinds import CELL_LIMIT, fold_letters, is_name, is_period, is_range, kind
+from ragpress.readers.names import DATE_NAMES, UNITS
 from ragpress.readers.rows import Row
 
 GAP = 8
@@ -51,7 +51,7 @@ def _fuller_names(view: View, index: int) -> int | None:
             and not said.values
             and said.names + said.periods > 1
         ):
-            following = next((at for at in range(number + 1, len(view.rows)) if len(view.filled[at]) > 1), None)
+            following = next((at for at in range(number + 1, len(view.rows)) if view.said(at).values), None)
             if following is not None and view.is_body(following) and len(view.filled[following]) >= most:
                 return number
     return None
@@ -108,7 +108,7 @@ def header_above(view: View, body: int) -> tuple[int, int]:
     while start > 0:
         index = start - 1
         gap = view.rows[start].gap
-        if gap > (GAP if start == body else GAP // 2):
+        if gap > (GAP if start == end else GAP // 2):
             break
         if start == end and _is_alone(view, index):
             labels, start, end = labels + 1, index, index
@@ -193,16 +193,13 @@ def _is_upper(view: View, index: int, end: int) -> bool:
     """Whether a row above header rows is one as well: it names groups of their columns, or columns that they leave."""
     row, filled = view.rows[index], view.filled[index]
     said = view.said(index)
-    if not filled or said.values * 3 > said.names + said.periods or not are_short(view.rows[index : index + 1]):
+    values = said.values - _broken_figures(view, index) if said.values else 0
+    if not filled or values * 2 > said.names + said.periods or not are_short(view.rows[index : index + 1]):
         return False
     below = {column for number in range(index + 1, end) for column in view.filled[number]}
     merged = [column for column in filled if row.span(column) > 1]
     if len(filled) == 1:
         return _is_lone_upper(view, index, end, below)
-    if sum(kind(row.cells[column]) == "figure" and not is_period(row.cells[column]) for column in filled) * 4 > len(
-        filled
-    ):
-        return False
     last = len(filled) - 1
     if row.cells[filled[last]].endswith(":") or (row.cells[filled[0]].endswith(":") and not merged):
         return False
@@ -218,12 +215,23 @@ def _is_upper(view: View, index: int, end: int) -> bool:
     return spread and view.rows[index + 1].gap == 0 and len(filled) < len(below)
 
 
+def _broken_figures(view: View, index: int) -> int:
+    """How many figures of a row begin names that the row below ends: `65` above `years and over`."""
+    lower = view.rows[index + 1].cells
+    return sum(
+        kind(view.rows[index].cells[column]) == "figure" and column < len(lower) and lower[column][:1].islower()
+        for column in view.filled[index]
+    )
+
+
 def _is_facts(view: View, index: int, end: int) -> bool:
-    """A name and its value above a full row of names: `Владелец | ООО Пример` above `Дата | Приход | Расход`."""
-    filled = view.filled[index]
+    """A name and its value above a full row of names: `Владелец | ООО Пример` above `Дата | Приход | Расход`; above any
+    header where they tell the time: `Период | май 2024`."""
+    row, filled = view.rows[index], view.filled[index]
+    if filled == (0, 1) and fold_letters(row.cells[0]) in DATE_NAMES and is_period(row.cells[1]):
+        return True
     full = any(len(view.filled[number]) >= view.width and 0 in view.filled[number] for number in range(index + 1, end))
     packed = filled == tuple(range(len(filled)))
-    row = view.rows[index]
     spans = any(row.span(column) > 1 for column in filled)
     return full and packed and not spans and len(filled) < view.width
 
