@@ -249,9 +249,10 @@ def _split_notes(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     if not any(len(row.filled()) > 1 for row in rows[:start]):
         return list(rows), []
     width = usual_width(rows)
-    firsts = [row.cells[0] for row in rows[max(0, start - COMPARED) : start] if len(row.filled()) > 1 and row.cells[0]]
-    numbered = sum(kind(text) == "figure" for text in firsts) * 2 > len(firsts)
-    while start < len(rows) and not (_is_note(rows[start], width) or (numbered and is_title(rows[start]))):
+    body = rows[:start]
+    alone = sum(len(row.filled()) == 1 for row in body)
+    spelled = width > 2 and alone * 3 <= len(body)  # a row without values is no row of such a table
+    while start < len(rows) and not (_is_note(rows[start], width) or (spelled and rows[start].cells[0])):
         start += 1
     return list(rows[:start]), list(rows[start:])
 

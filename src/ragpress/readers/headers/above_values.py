@@ -138,13 +138,11 @@ def _names_stub(view: View, index: int, body: int) -> bool:
     in capitals or with a colon, it names a group of rows.
     """
     text = view.rows[index].cells[view.filled[index][0]]
-    if len(text) > STUB or text.endswith(":") or (text.isupper() and not is_name(text)):
+    if len(text) > STUB or text.endswith(":") or text.isupper():
         return False
-    if _gap_below(view, index) > view.rows[index].gap:
-        return True
     more = any(_is_alone(view, number) and number + 1 < len(view.rows) and len(view.filled[number + 1]) > 1
                for number in range(body, len(view.rows)))  # fmt: skip
-    return is_name(text) and not text.isupper() and not more
+    return not more and (is_name(text) or _gap_below(view, index) > view.rows[index].gap)
 
 
 def _gap_below(view: View, index: int) -> int:
@@ -257,20 +255,20 @@ def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
         return not (span * 2 > last + 1 and column + span - 1 < last)  # centred, it is a title
     if column not in below:
         return view.rows[index + 1].gap <= 1
-    if len(text) > 2 * STUB or column >= last > 1 or _is_centred_title(view, index):
+    if len(text) > 2 * STUB:
         return False
-    if any(filled and filled[0] == 0 for filled in view.filled[:index]):
-        return True  # titles begin at the left
-    gap = view.rows[index + 1].gap
+    lower = view.rows[index + 1]
+    over = lower.cells[column] if column < len(lower.cells) else ""
+    above = {filled[0] for filled in view.filled[:index] if filled}
+    if column > 1 and above <= {column}:  # centred, as all lines above it are
+        return is_period(over) and not is_period(lower.cells[column - 1])
+    if over and not lower.gap and _continues(text, over):
+        return True
+    if column >= last > 1 or above == {column}:
+        return False
     names = [number for number in range(index + 1, end) if len(view.filled[number]) > 1]
     full = any(0 in view.filled[number] and len(view.filled[number]) >= view.width for number in names)
-    return not (full and (gap or len(text) > STUB))
-
-
-def _is_centred_title(view: View, index: int) -> bool:
-    """Whether a lone text, and all lines above it to the top, stand in the same column near the middle."""
-    column = view.filled[index][0]
-    return column > 1 and all(filled == (column,) for filled in view.filled[:index])
+    return bool(above) or not (full and (lower.gap or len(text) > STUB))
 
 
 def _without_data(view: View, start: int, end: int) -> tuple[int, int]:
