@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+import msgspec
+
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
 from ragpress.readers.dialect import DELIMITERS, Dialect, find_dialect
@@ -68,7 +70,10 @@ def _read(data: bytes, source: str) -> _Read:
     rows = _rows(records, dialect.delimiter)
     if not rows:
         raise SourceError("empty-source", "the file holds no record; fill it in or remove it", source)
-    tables = tuple(read_tables(rows))
+    left = min((row.filled()[0] for row in rows if len(row.filled()) > 1), default=0)
+    tables = tuple(
+        msgspec.structs.replace(table, column=left + 1) for table in read_tables([_without(row, left) for row in rows])
+    )
     return _Read(SheetTables("", tables, decoded.encoding, dialect.delimiter), tuple(messages))
 
 
@@ -195,6 +200,13 @@ def _rows(records: Sequence[_Record], delimiter: str) -> list[Row]:
     return rows
 
 
+def _without(row: Row, left: int) -> Row:
+    """The row without the blank columns at the left of all tables; a line that begins there moves to the first."""
+    if not left:
+        return row
+    return msgspec.structs.replace(row, cells=row.cells[left:] if any(row.cells[left:]) else (row.own()[0],))
+
+
 def _units(table: TableReading, section_number: int) -> tuple[Unit, ...]:
     return table_units(table, locate=lambda row: Locator("R", row.place, row.place), section_number=section_number)
 
@@ -211,5 +223,5 @@ def _ragged(table: TableReading, source: str) -> list[Message]:
     if not uneven:
         return []
     first = Locator("R", uneven[0].place, uneven[0].place)
-    found = f"rows with more or fewer than {usual} fields: {len(uneven)}; all fields were kept"
+    found = f"rows with more or fewer than {usual + table.column - 1} fields: {len(uneven)}; all fields were kept"
     return [message("warning", "csv-ragged", found, source, first)]

@@ -38,6 +38,10 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 
+_MARK = re.compile(
+    r"(?:sources?|notes?|примечани[ея]|источники?|منبع|توضیح)[:.]?|[^\w\s]{1,3}|\W?\d{1,2}\W?|\(?[a-z]{1,2}\)?",
+    re.IGNORECASE,
+)
 _PERSON = re.compile(r"[^\W\d_]\. ?[^\W\d_]\.|_{3,}")  # initials, or the line to sign on
 
 
@@ -156,6 +160,10 @@ def _end(rows: Sequence[Row], start: int) -> tuple[int, HeaderRows | None]:
         lone = len(rows[index].filled()) == 1
         if not behind_gap and not (lone and len(rows[index - 1].filled()) > 1):
             continue
+        if head and rows[index].cells == head[0].cells:
+            continue  # printed again
+        if head and len(head[-1].filled()) > 2 and all(map(_may_be_note, rows[index : _gap(rows, index)])):
+            continue
         if _begins_anew(rows, index, head, holds) or (behind_gap and not _fits(rows, index, head, holds)):
             return index, found
     return len(rows), found
@@ -214,9 +222,7 @@ def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: di
 
 def _fits(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:
     """Whether the rows behind a blank one hold the same kinds of values in the same columns as those above."""
-    end = index + 1
-    while end < len(rows) and end < index + COMPARED and not rows[end].gap:
-        end += 1
+    end = _gap(rows, index)
     block = [row for row in rows[index:end] if len(row.filled()) > 1]
     if not block or not head:
         return True
@@ -226,6 +232,14 @@ def _fits(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int,
     shared = [column for column in kinds if column in holds]
     unlike = sum(kinds[column] != holds[column] for column in shared if column > 0)
     return unlike * 2 <= len([column for column in shared if column > 0])
+
+
+def _gap(rows: Sequence[Row], index: int) -> int:
+    """The next row from `index` on with a blank one above it, or the end of what is compared."""
+    end = index + 1
+    while end < len(rows) and end < index + COMPARED and not rows[end].gap:
+        end += 1
+    return end
 
 
 def _holds(rows: Sequence[Row]) -> dict[int, str]:
@@ -258,13 +272,14 @@ def _split_notes(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _may_be_note(row: Row) -> bool:
+    """A lone text, or a text behind what calls it a note or is its mark: `Source: | Bureau`, `* | estimated`."""
     filled = row.filled()
     if len(filled) == 1:
         return True
-    texts = [row.cells[column] for column in filled]
-    return (
-        filled[0] == 0 and bool(_NOTE.match(texts[0])) and len(texts[0]) > 5 and all(kind(t) == "text" for t in texts)
-    )
+    first, *rest = (row.cells[column] for column in filled)
+    if filled[0] or any(kind(text) != "text" for text in rest):
+        return False
+    return bool(_MARK.fullmatch(first)) if len(rest) == 1 else bool(_NOTE.match(first)) and len(first) > 5
 
 
 def _is_note(row: Row, width: int) -> bool:
