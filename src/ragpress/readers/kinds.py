@@ -37,6 +37,7 @@ _CONSTANT = re.compile(
 _SIGNS = frozenset("№#%$€₽£‰")  # that head columns alone
 _RANGE = re.compile(r"\d[\d .,]*[-–—][\d .,]*\d|\d[\d .,]*\+|[<>≤≥] ?\d[\d .,]*")
 _WORD = re.compile(r"[^\W_](?:[\w\u200c/-]*\w)?|[№#]")
+_SENTENCE = re.compile(r"\S+\s+\S+\s.*[^\W\d_]{4,}[.!?]")
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S+")
 
 
@@ -93,7 +94,7 @@ def fold_letters(text: str) -> str:
 def is_name(text: str) -> bool:
     """Whether a short text has a word that heads columns, or is an identifier such as `first_name`."""
     words = _WORD.findall(fold_letters(text[: CELL_LIMIT + 1]))
-    if not words or len(words) > NAME_WORDS:
+    if not words or len(words) > NAME_WORDS or _SENTENCE.fullmatch(text):
         return False
     if words[0] == "no" and len(words) > 1:  # `No answer`; `Order no` is a name
         return False

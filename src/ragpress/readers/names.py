@@ -26,7 +26,7 @@ _RUSSIAN = """
 кпп кредит куратор лечение лимит линия литраж льгота маржа масса материалы мероприятия метод мощность назначение
 надбавка накладная нагрузка наличие направление напряжение наценка начисление национальность население норматив
 оборот обороты образец огрн окпо оклад операция описания опыт отклонение отправитель отправление оценки очки
-параметры пассажиры переплёт переработка перечень периодичность печать плательщик плотность площадь победы подача
+параметры пассажиры переплёт переработка перечень периодичность печать плательщик плотность площадь подача
 подпись показания показатели поломка получатель порода порция порядковый последствие последствия
 потребление правило предложение прибыль прибытие приход причина причины программа проект происхождение пропуск
 противопоказания протокол профессия процент проценты разновидность расчёт режиссёр режиссер реквизиты рекомендации
@@ -34,6 +34,7 @@ _RUSSIAN = """
 способ спецификация среднее ставки столица страницы стандарт сырьё табельный таблица температура терминал тираж
 толщина торг транспорт тренер убыток удержано урожайность условие условия участник участники фаза формат хозяин
 хранение частота часов штраф экипаж эффект
+сотрудник сотрудники работник работники лицо контактное номенклатура партнёр подпись расписание сезон кухня населённый населенный
 кто кого кому куда когда сколько
 """
 _PERSIAN = """
@@ -67,6 +68,7 @@ geography grade height hours incident indicator industry ingredient instructor i
 latitude length license longitude manufacturer material measure medium metric minimum maximum name nationality
 nickname objective occupation operator origin outcome parameter participant participants patient percent percentage
 period player population position power profession profit program project provider province publisher purpose rainfall
+position positions street town remarks staff season customers suppliers
 range rate rating ratio reading records release remark requirement responsible revenue risk room round sample schedule
 sector sex shift significance skill skills species speed sport stage statistic strength subcategory submitted supplier
 surname symptom symptoms taxa teacher temperature term test thickness topic transaction treatment uid username variable

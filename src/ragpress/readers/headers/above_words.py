@@ -7,7 +7,7 @@ from statistics import median
 
 from ragpress.readers.headers.texts import join_header
 from ragpress.readers.headers.view import SAMPLE, View
-from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
+from ragpress.readers.kinds import CELL_LIMIT, NAME_WORDS, is_name, is_period, kind
 from ragpress.readers.rows import Row
 
 
@@ -97,15 +97,22 @@ def _evidence(name: str, values: Sequence[str], known: float) -> float:
         return 1.0
     score = 0.0
     if is_name(name):
-        # Names all the way down are a column of names itself, as in a form.
-        score = known if sum(map(is_name, values)) * 4 < len(values) else -0.5
+        # Names all the way down are a column of names itself, as in a form; `teacher` above `doctor` may be one of them.
+        alike = sum(_shape(value) == _shape(name) for value in values) * 2 > len(values)
+        names = sum(map(is_name, values)) * (4 if alike else 2) >= len(values)
+        score = -0.5 if names else min(known, 0.4) if alike else known
     typical = median(map(len, values))
     if typical >= max(2 * len(name), len(name) + 12):
         score += 0.5
-    if len(values) >= 4 and len(set(values)) * 2 <= len(values):
-        score += 0.5 if len(values) >= 8 else 0.25
-    if name[0].isupper() and sum(value[0].islower() for value in values) * 4 > len(values) * 3:
+    often = len(values) / len(set(values))
+    score += 0.5 if often >= 5 else 0.25 if often >= 3 else 0.0
+    if len(values) > 2 and name[0].isupper() and sum(value[0].islower() for value in values) * 4 > len(values) * 3:
         score += 0.5  # `Порода` above `такса`, `овчарка`
-    if len(values) > 2 and len(name.split()) > 1 + max(len(value.split()) for value in values):
+    if len(values) > 2 and NAME_WORDS >= len(name.split()) > 1 + max(len(value.split()) for value in values):
         score += 0.5  # `К кому обратиться` above `Терапевт`, `Хирург`
     return score
+
+
+def _shape(text: str) -> tuple[int, bool]:
+    """How many words a text has, and whether it begins with a capital."""
+    return len(text.split()), text[0].isupper()
