@@ -142,6 +142,8 @@ def _names_stub(view: View, index: int, body: int) -> bool:
         return False
     more = any(_is_alone(view, number) and number + 1 < len(view.rows) and len(view.filled[number + 1]) > 1
                for number in range(body, len(view.rows)))  # fmt: skip
+    if is_name(text) and index + 1 < body:
+        return True  # above the label of a group
     return not more and (is_name(text) or _gap_below(view, index) > view.rows[index].gap)
 
 
@@ -162,6 +164,8 @@ def _begins(view: View, index: int) -> bool:
     said = view.said(index)
     if said.values and not _name_columns(view, index):
         return False
+    if not said.names and said.periods == 1 and view.filled[index][0] == 0 and not is_name(view.rows[index].cells[0]):
+        return False  # `Berlin | 1990` may be a row of data
     first = int(0 in view.values and view.filled[index][0] == 0 and len(view.values) > 1)  # a label, or its name
     if said.names + said.periods > first or _name_columns(view, index):
         return True
@@ -259,16 +263,16 @@ def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
         return False
     lower = view.rows[index + 1]
     over = lower.cells[column] if column < len(lower.cells) else ""
-    above = {filled[0] for filled in view.filled[:index] if filled}
-    if column > 1 and above <= {column}:  # centred, as all lines above it are
+    firsts = {filled[0] for filled in view.filled[:index] if filled}
+    if column > 1 and firsts <= {column}:  # centred, as all lines above it are
         return is_period(over) and not is_period(lower.cells[column - 1])
     if over and not lower.gap and _continues(text, over):
         return True
-    if column >= last > 1 or above == {column}:
+    if column >= last > 1 or firsts == {column}:
         return False
     names = [number for number in range(index + 1, end) if len(view.filled[number]) > 1]
     full = any(0 in view.filled[number] and len(view.filled[number]) >= view.width for number in names)
-    return bool(above) or not (full and (lower.gap or len(text) > STUB))
+    return bool(firsts) or not (full and (lower.gap or len(text) > STUB))
 
 
 def _without_data(view: View, start: int, end: int) -> tuple[int, int]:

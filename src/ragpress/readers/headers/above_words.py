@@ -88,7 +88,7 @@ def _evidence(name: str, values: Sequence[str], known: float) -> float:
     same = kinds.count(named) / len(kinds)
     if named == "figure":
         periods = sum(map(is_period, values)) * 2 > len(values)
-        return 0.5 if is_period(name) and not periods else -1.0 if same > 0.5 else -0.5
+        return 0.4 if is_period(name) and not periods else -1.0 if same > 0.5 else -0.5
     if named == "code" and same <= 0.4:
         return 1.0 if kinds.count("figure") > len(kinds) / 2 else 0.0
     if named == "code" or name in values:
@@ -97,7 +97,7 @@ def _evidence(name: str, values: Sequence[str], known: float) -> float:
         return 1.0
     score = 0.0
     if is_name(name):
-        # Names all the way down are a column of names itself, as in a form; `teacher` above `doctor` may be one of them.
+        # Names all the way down are a column of names, as in a form; `teacher` above `doctor` may be one of them.
         alike = sum(_shape(value) == _shape(name) for value in values) * 2 > len(values)
         names = sum(map(is_name, values)) * (4 if alike else 2) >= len(values)
         score = -0.5 if names else min(known, 0.4) if alike else known

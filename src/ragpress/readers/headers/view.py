@@ -62,7 +62,7 @@ class View:
             total = found.total()
             if found["t"] * 5 <= total * 2 and (total - found["t"]) * 2 >= leading[column]:
                 self.values[column] = "c" if found["c"] * 2 >= total - found["t"] else "f"
-                if found["w"] * 4 <= total:
+                if found["w"] * 2 < total:
                     self.plain.add(column)
                 if found["p"] * 2 > total:
                     self.periodic.add(column)
@@ -89,7 +89,7 @@ class View:
                 values += 1
                 marked += is_marked_year(text)
                 bracketed += text.startswith("(") and any(map(str.isdigit, text))
-        if values and values == marked and years >= marked:
+        if values and values == marked and years:
             return Said(0, names, periods + values)  # 20161 among years: a footnote's number behind one
         if bracketed and bracketed == values and (names > values or self._are_units(index)):
             return Said(0, names + values, periods)
