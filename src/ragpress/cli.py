@@ -1,15 +1,37 @@
-"""`ragpress …`: all commands. Those of a build run doit's tasks (`invoke`), the others are in `commands`."""
+"""`ragpress …`: how all commands are called. What they do is in `commands`."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragpress import __version__
 from ragpress.errors import BuildError
+
+_COMMANDS = {
+    None: ("status", "status"),
+    "init": ("setup", "init"),
+    "build": ("tasks", "build"),
+    "golden": ("tasks", "golden"),
+    "accept": ("tasks", "accept"),
+    "report": ("tasks", "report_site"),
+    "pack": ("tasks", "pack"),
+    "clean": ("tasks", "clean"),
+    "chunk": ("files", "chunk"),
+    "tables": ("files", "tables"),
+    "diff": ("differences", "diff"),
+    "search": ("artifact", "search"),
+    "eval": ("evaluate", "evaluate"),
+    "verify": ("artifact", "verify"),
+    "model": ("setup", "model"),
+    "seed": ("setup", "seed"),
+    "cache": ("setup", "cache"),
+}
+"""Command to its module below `commands`, imported when it runs, and the function there."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -159,7 +181,7 @@ def _natural(text: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Returns the exit status: 0, 1 for what the user can mend, 2 for wrong usage."""
+    """Runs one command. Returns the exit status: 0, 1 for what the user can fix, 2 for wrong usage."""
     for stream in (sys.stdout, sys.stderr):  # the same bytes under every locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -183,28 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ragpress import commands
-
-    run = {
-        None: commands.status,
-        "init": commands.init,
-        "build": commands.build,
-        "golden": commands.golden,
-        "accept": commands.accept,
-        "report": commands.report_site,
-        "pack": commands.pack,
-        "clean": commands.clean,
-        "chunk": commands.chunk,
-        "tables": commands.tables,
-        "diff": commands.diff,
-        "search": commands.search,
-        "eval": commands.evaluate,
-        "verify": commands.verify,
-        "model": commands.model,
-        "seed": commands.seed,
-        "cache": commands.cache,
-    }
-    return run[options.command](options)
+    module, name = _COMMANDS[options.command]
+    run: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(f"ragpress.commands.{module}"), name)
+    return run(options)
 
 
 if __name__ == "__main__":

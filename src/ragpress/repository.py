@@ -101,6 +101,15 @@ def open_repository(root: Path) -> Repository:
     return Repository(root.resolve(), load_config(root))
 
 
+def repository_here() -> Repository:
+    """The repository that the working folder is in. Raises BuildError where there is none or its settings are wrong."""
+    root = find_root(Path.cwd())
+    if root is None:
+        reason = "no repository here or in a folder above; go into one, or run `ragpress init DIR` to make one"
+        raise BuildError("no-sources", reason)
+    return open_repository(root)
+
+
 class SourceFile(msgspec.Struct, frozen=True, order=True):
     """An entry of the sources folder, `file` its path. `regular` is false for what is no readable file."""
 

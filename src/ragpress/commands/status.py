@@ -1,20 +1,36 @@
-"""What can be done next in a repository, as `ragpress` alone says it."""
+"""`ragpress` alone: how the repository is, and what can be done next."""
 
 from __future__ import annotations
 
-from ragpress.artifact.pack import packed
+import argparse
+from pathlib import Path
+
 from ragpress.console import plural
 from ragpress.errors import BuildError
 from ragpress.pipeline.publish import is_built
 from ragpress.pipeline.results import read_result, stale_sources
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository, find_root, find_sources, open_repository
 from ragpress.review.accept import changes_of
 from ragpress.review.diff import describe_all
 from ragpress.review.git import uncommitted
 
 
+def status(_: argparse.Namespace) -> int:
+    """What can be done next, here."""
+    root = find_root(Path.cwd())
+    if root is None:
+        print("ragpress: no repository here or in a folder above")
+        print("  ragpress init DIR   make one")
+        print("  ragpress --help     all commands")
+        return 0
+    print("\n".join(next_steps(open_repository(root))))
+    return 0
+
+
 def next_steps(repository: Repository) -> list[str]:
     """How things are, and the commands that come next, a line each. Raises BuildError as `find_sources` does."""
+    from ragpress.artifact.pack import packed
+
     config = repository.config
     sources = find_sources(repository.sources)
     done = [f"{repository.root.name}: {plural(len(sources), 'source', 'sources')} in {config.sources}/"]

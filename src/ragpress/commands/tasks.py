@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import signal
@@ -11,17 +12,52 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragpress.errors import BuildError
-from ragpress.repository import Repository, find_root, open_repository
+from ragpress.repository import repository_here
 
 
-def here() -> Repository:
-    """The repository that the working folder is in. Raises BuildError where there is none or its settings are wrong."""
-    root = find_root(Path.cwd())
-    if root is None:
-        raise BuildError(
-            "no-sources", "no repository here or in a folder above; run `ragpress init DIR` to make one, or go into one"
-        )
-    return open_repository(root)
+def build(_: argparse.Namespace) -> int:
+    return run_tasks(["index"])
+
+
+def golden(options: argparse.Namespace) -> int:
+    return run_tasks(["golden", *(["--stat"] if options.stat else [])])
+
+
+def accept(options: argparse.Namespace) -> int:
+    paths = [f"--only={from_root(repository_here().root, path)}" for path in options.paths]
+    return run_tasks(["accept", *(["--retrieval"] if options.retrieval else []), *paths])
+
+
+def report_site(options: argparse.Namespace) -> int:
+    """The report is drawn although the build failed: it shows why."""
+    status = run_tasks(["index"], ["report", *base_option(options)])
+    if options.open:
+        import webbrowser
+
+        webbrowser.open((repository_here().build / "report" / "index.html").as_uri())
+    return status
+
+
+def base_option(options: argparse.Namespace) -> list[str]:
+    return [f"--base={options.base}"] if options.base else []
+
+
+def pack(options: argparse.Namespace) -> int:
+    return run_tasks(["pack", *(["--fallback"] if options.fallback else [])])
+
+
+def clean(options: argparse.Namespace) -> int:
+    from ragpress.console import report
+    from ragpress.pipeline import build_lock
+    from ragpress.pipeline.clean import clean_build
+
+    repository = repository_here()
+    with build_lock(repository):
+        clean_build(repository, report, everything=options.all)
+    return 0
+
+
+# -- running doit ----------------------------------------------------------------------------------------------------
 
 
 def run_tasks(*tasks: Sequence[str]) -> int:
@@ -48,7 +84,7 @@ def _run(root: Path, task: Sequence[str]) -> int:
 
 def _ready() -> Path:
     """The root, once its settings are known to be good: doit itself would show a traceback for a slip in TOML."""
-    repository = here()
+    repository = repository_here()
     if importlib.util.find_spec("doit") is None:
         raise BuildError("model", 'doit is not installed; run `pip install "ragpress[build]"`')
     if not (repository.root / "dodo.py").is_file():
