@@ -158,7 +158,7 @@ def test_no_picture_is_read_from_outside_of_the_sources(tmp_path: Path) -> None:
         "![](data:image/png;base64,=)\n"
     )
     found = captioned(text.encode(), "a.md", caption(MAP, "Тайна."), tmp_path / "sources")
-    assert not found.wanted
+    assert not found.uncaptioned
     assert "Тайна" not in "".join(chunk.text for chunk in cut(found))
     *others, missing = told(found)
     assert others == [
@@ -169,7 +169,7 @@ def test_no_picture_is_read_from_outside_of_the_sources(tmp_path: Path) -> None:
         "sources/a.md:L3: warning: 4 pictures are outside of sources/ and not read; put a copy inside (first"
         " ../secret.png) [picture]",
     ]
-    start = f"sources/a.md:L5: warning: 3 pictures are missing or too large; mend the address (first {tmp_path}"
+    start = f"sources/a.md:L5: warning: 3 pictures are missing or too large; correct the address (first {tmp_path}"
     assert missing.startswith(start[:120])  # a long address is shortened
 
 
@@ -179,10 +179,10 @@ def test_icons_drawings_repeated_silent_and_huge_pictures_are_told_and_not_asked
     body = "".join(p(picture(name)) for name in (*pictures, "logo", "logo"))
     known = caption(MAP, "Схема.") | caption(png(shade=7), " \n")
     found = captioned(word(p("Текст.") + body, **pictures), "a.docx", known)
-    assert [wanted.sha256 for wanted, _ in found.wanted] == [sha256(LOGO)]
+    assert [each.sha256 for each, _ in found.uncaptioned] == [sha256(LOGO)]
     assert told(found) == [
         "sources/a.docx:B4: info: 1 picture is too small to say anything [picture]",
-        "sources/a.docx:B8: info: 2 pictures stand here once more and have a chunk at the first place [picture]",
+        "sources/a.docx:B8: info: 2 pictures are shown again; the caption is at the first place [picture]",
         "sources/a.docx:B7: info: 1 picture has an empty text in captions.jsonl and no chunk [picture]",
         "sources/a.docx:B5: warning: 1 picture is of a format that openai does not take; save it as PNG, or write its"
         f" caption into captions.jsonl (x-emf, sha256 {sha256(drawing)}) [picture]",

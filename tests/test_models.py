@@ -269,7 +269,7 @@ def test_without_an_offline_model_an_unreachable_hub_is_an_error(no_hub: Hub, ro
 
 def test_an_artifact_of_the_offline_model_stays_with_it_though_the_hub_answers(hub: Hub, root: Path) -> None:
     lines: list[str] = []
-    assert resolve(BOTH, root, sticky=E5, report=lines.append).model.name == E5
+    assert resolve(BOTH, root, selected=E5, report=lines.append).model.name == E5
     assert lines == [
         "ragpress: info: staying with multilingual-e5-small;"
         " `ragpress model use nomic-embed-text-v2-moe` switches [model-offline]"
@@ -279,12 +279,12 @@ def test_an_artifact_of_the_offline_model_stays_with_it_though_the_hub_answers(h
 
 def test_an_artifact_of_the_hubs_model_is_never_continued_with_the_offline_one(no_hub: Hub, root: Path) -> None:
     with pytest.raises(ModelError, match="the build folder is of nomic-embed-text-v2-moe; connect, or run"):
-        resolve(BOTH, root, sticky=NOMIC, report=_refuse)
+        resolve(BOTH, root, selected=NOMIC, report=_refuse)
 
 
 def test_a_switch_of_models_is_announced(hub: Hub, root: Path) -> None:
     lines: list[str] = []
-    assert resolve(ONLINE, root, sticky=E5, report=lines.append).model.name == NOMIC
+    assert resolve(ONLINE, root, selected=E5, report=lines.append).model.name == NOMIC
     assert lines == [
         "ragpress: warning: nomic-embed-text-v2-moe takes the place of multilingual-e5-small;"
         " all texts are embedded [model-switch]"

@@ -225,7 +225,7 @@ def test_a_damaged_or_foreign_file_is_moved_aside_and_begun_anew(tmp_path: Path,
     assert np.array_equal(found, values)
     assert len(lines) == 1
     assert lines[0].startswith("ragpress: warning: the vector cache is damaged (")
-    assert lines[0].endswith("it was moved to vectors.sqlite.damaged and begun anew [bad-cache]")
+    assert lines[0].endswith("it was moved to vectors.sqlite.damaged and an empty one begun [bad-cache]")
     assert (tmp_path / "vectors.sqlite.damaged").exists()
 
 

@@ -1,4 +1,4 @@
-"""The closed list of message codes, their one-line rendering, and the errors that a user can mend."""
+"""The closed list of message codes, their one-line rendering, and the errors that a user can fix."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def render(found: Message, root: str = "sources/") -> str:
 
 
 class BuildError(Exception):
-    """Fatal, and the user's to mend: file, place, what was found, what to do. Shown as one line, exit status 1."""
+    """Fatal, and the user's to fix: file, place, what was found, what to do. Shown as one line, exit status 1."""
 
     def __init__(self, code: str, text: str, source: str = "", locator: Locator | None = None) -> None:
         self.message = message("error", code, text, source, locator)

@@ -170,7 +170,7 @@ def remove_empty_parents(root: Path, folder: Path) -> None:
 
 
 def recover(target: Path) -> None:
-    """Tidies up after a killed build: no half-written folder is left, and one that was set aside stands again.
+    """Tidies up after a killed build: no half-written folder is left, and one that was set aside is put back.
 
     Raises BuildError where the disk refuses.
     """
@@ -187,8 +187,8 @@ def recover(target: Path) -> None:
                 shutil.rmtree(left)
         except OSError as error:  # such as the artifact that another user built
             reason = error.strerror or str(error)
-            told = f"{left.name}/, left over from an earlier build, cannot be removed: {reason}; remove it by hand"
-            raise BuildError("disk", told) from None
+            text = f"{left.name}/, left over from an earlier build, cannot be removed: {reason}; remove it by hand"
+            raise BuildError("disk", text) from None
 
 
 def staging_folder(target: Path) -> Path:
@@ -219,7 +219,7 @@ def _synchronise(folder: Path) -> None:
 
 
 def put_in_place(staging: Path, target: Path) -> None:
-    """The new folder under the old one's name, on the disk. At every moment one of the two stands there, whole.
+    """The new folder under the old one's name, on the disk. At every moment one of the two is there, whole.
 
     Raises OSError.
     """

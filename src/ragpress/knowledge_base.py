@@ -204,7 +204,7 @@ class KnowledgeBase:
     def preload(self, *, mode: Mode = "hybrid") -> None:
         """Loads what the first question would load, the model included unless the mode is `words`.
 
-        Raises ModelError where the model cannot be had: call it at start, so that this is said then.
+        Raises ModelError where the model cannot be had: call it at start, so that this is reported then.
         """
         with self._use() as artifact:
             len(artifact.words)

@@ -26,7 +26,7 @@ def passage(chunks: Sequence[Chunk]) -> str:
 
 
 def _headings(chunk: Chunk) -> list[str]:
-    """The heading lines at the top of a chunk's context; the rest of it repeats what stands before the chunk."""
+    """The heading lines at the top of a chunk's context; the rest of it repeats what comes before the chunk."""
     lines = (line for line in chunk.text[: chunk.context_chars].splitlines() if line)
     return list(itertools.takewhile(_HEADING.match, lines))
 

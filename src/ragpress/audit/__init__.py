@@ -87,7 +87,7 @@ def messages_for(account: Account, source: str, config: Config) -> tuple[Message
         if account.coverage < config.min_coverage:
             raise SourceError(
                 "coverage",
-                f"{text}; min_coverage is {config.min_coverage}: mend the source there, report the fault, or lower it",
+                f"{text}; min_coverage is {config.min_coverage}: fix the source there, report the fault, or lower it",
                 source,
                 place,
             )

@@ -26,8 +26,8 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _SHOWN = 80  # characters of an address in a message
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """A picture that needs a caption, and where it stands."""
+class Uncaptioned(msgspec.Struct, frozen=True):
+    """A picture without a caption, and where it is first shown."""
 
     sha256: str
     media_type: str
@@ -39,7 +39,7 @@ class Captioned(NamedTuple):
 
     document: Document
     uses: tuple[Use, ...]
-    wanted: tuple[tuple[Wanted, Picture], ...]
+    uncaptioned: tuple[tuple[Uncaptioned, Picture], ...]
 
 
 def with_captions(
@@ -48,13 +48,13 @@ def with_captions(
     """Gives each picture's unit its caption as text.
 
     `root` is the folder of all sources and `folder` the one below it that the source is in: addresses of pictures in
-    its text are relative to it. `engine` is the setting `captions`. A picture has one chunk in a source, where it
-    stands first. What is no picture that the engine takes is told in the document's messages, and not wanted.
+    its text are relative to it. `engine` is the setting `captions`. A picture has one chunk in a source, at
+    its first place. A picture that the engine cannot read is named in the document's messages instead.
     """
     known = {picture.sha256: picture for picture in document.pictures}
     remarks = _Remarks(engine)
     uses: dict[tuple[str, str], Use] = {}
-    wanted: dict[str, tuple[Wanted, Picture]] = {}
+    uncaptioned: dict[str, tuple[Uncaptioned, Picture]] = {}
     seen: set[str] = set()
     units: list[Unit] = []
     end = 0
@@ -74,22 +74,24 @@ def with_captions(
             continue
         text = clean(caption.text) if caption else ""
         if text:
-            # A picture in the middle of a list stands behind it all: places ascend.
+            # A picture in the middle of a list comes after the whole list: places ascend.
             place = Locator(unit.locator.unit, unit.locator.start, max(unit.locator.end, end), unit.locator.part)
             units.append(msgspec.structs.replace(unit, text=text, breaks=_lines(text), picture=digest, locator=place))
         elif caption is not None:
             remarks.add("silent", unit)
         elif media_type := _media_type(picture, unit, remarks):
-            wanted[digest] = Wanted(digest, media_type, unit.locator), picture
+            uncaptioned[digest] = Uncaptioned(digest, media_type, unit.locator), picture
     messages = (*document.messages, *remarks.messages(document.source))
     made = msgspec.structs.replace(document, units=tuple(units), messages=messages)
-    return Captioned(made, tuple(uses[key] for key in sorted(uses)), tuple(wanted.values()))
+    return Captioned(made, tuple(uses[key] for key in sorted(uses)), tuple(uncaptioned.values()))
 
 
-def missing_message(source: str, wanted: tuple[tuple[Wanted, Picture], ...]) -> Message:
-    """What to tell of pictures without a caption where none can be made."""
-    text = f"{plural(len(wanted), 'picture has', 'pictures have')} no caption in {NAME} yet; run `doit` to make them"
-    return message("warning", "caption", text, source, wanted[0][0].locator)
+def missing_message(source: str, uncaptioned: tuple[tuple[Uncaptioned, Picture], ...]) -> Message:
+    """The message about pictures without a caption where none can be made."""
+    text = (
+        f"{plural(len(uncaptioned), 'picture has', 'pictures have')} no caption in {NAME} yet; run `doit` to make them"
+    )
+    return message("warning", "caption", text, source, uncaptioned[0][0].locator)
 
 
 def clean(text: str) -> str:
@@ -155,7 +157,7 @@ def _lines(text: str) -> tuple[int, ...]:
 
 
 class _Remarks:
-    """Counts what was met, so that each sort is told once a document, with the first place and the first instance."""
+    """Counts what was met: each kind is reported once a document, with the first place and the first instance."""
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
@@ -169,14 +171,14 @@ class _Remarks:
         made = []
         for sort, severity, one, many, advice in (
             ("icon", "info", "picture is", "pictures are", "too small to say anything"),
-            ("again", "info", "picture stands", "pictures stand", "here once more and have a chunk at the first place"),
+            ("again", "info", "picture is", "pictures are", "shown again; the caption is at the first place"),
             ("silent", "info", "picture has", "pictures have", f"an empty text in {NAME} and no chunk"),
             ("elsewhere", "info", "picture is", "pictures are", "on the web and not fetched; save a copy in sources/"),
             ("unreadable", "warning", "picture is", "pictures are",
              f"of a format that {self.engine} does not take; save it as PNG, {by_hand}"),
             ("large", "warning", "picture is", "pictures are", f"too large for a caption; make it smaller, {by_hand}"),
             ("outside", "warning", "picture is", "pictures are", "outside of sources/ and not read; put a copy inside"),
-            ("gone", "warning", "picture is", "pictures are", "missing or too large; mend the address"),
+            ("gone", "warning", "picture is", "pictures are", "missing or too large; correct the address"),
         ):  # fmt: skip
             found = self._found.get(sort)
             if found:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from ragpress.captions.document import Wanted, clean
+from ragpress.captions.document import Uncaptioned, clean
 from ragpress.captions.engine import EngineError, engine
 from ragpress.captions.store import NAME, Caption, read_captions, write_captions
 from ragpress.config import Config
@@ -26,17 +26,22 @@ class CaptionMaker:
         self._broken: EngineError | None = None
 
     def make(
-        self, wanted: Mapping[str, tuple[Wanted, str]], pictures: Path, store: Path, config: Config, report: Report
+        self,
+        uncaptioned: Mapping[str, tuple[Uncaptioned, str]],
+        pictures: Path,
+        store: Path,
+        config: Config,
+        report: Report,
     ) -> dict[str, BuildError]:
         """Has the configured engine describe pictures. Returns, by sha256, why some have no caption.
 
-        `wanted` gives by sha256 a picture and where it was found (`guide.docx:B7`); its bytes are in the folder
+        `uncaptioned` gives by sha256 a picture and where it was found (`guide.docx:B7`); its bytes are in the folder
         `pictures` under `picture_name`. Raises BuildError where `store`, the path of captions.jsonl, cannot be read or
         written.
         """
         with self._turn:
             captions = read_captions(store)
-            todo = [digest for digest in wanted if digest not in captions]
+            todo = [digest for digest in uncaptioned if digest not in captions]
             if not todo:
                 return {}
             try:
@@ -48,7 +53,7 @@ class CaptionMaker:
             def make(digest: str) -> str:
                 if self._broken is not None:
                     raise self._broken
-                picture = wanted[digest][0]
+                picture = uncaptioned[digest][0]
                 try:
                     data = (pictures / picture_name(picture)).read_bytes()
                     return clean(chosen.caption(data, picture.media_type))
@@ -70,7 +75,7 @@ class CaptionMaker:
                         except BuildError as error:
                             failed[digest] = error
                             continue
-                        captions[digest] = Caption(digest, chosen.name, wanted[digest][1], text)
+                        captions[digest] = Caption(digest, chosen.name, uncaptioned[digest][1], text)
                         write_captions(store, captions.values())
                 except BaseException:
                     threads.shutdown(wait=False, cancel_futures=True)
@@ -82,6 +87,6 @@ class CaptionMaker:
             return failed
 
 
-def picture_name(picture: Wanted) -> str:
+def picture_name(picture: Uncaptioned) -> str:
     """What a picture's file is called while it waits for a caption."""
     return f"{picture.sha256}.{picture.media_type.removeprefix('image/')}"

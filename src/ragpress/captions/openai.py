@@ -29,14 +29,14 @@ KEY = "RAGPRESS_CAPTIONS_KEY"
 _OWN_HOST, _OWN_KEY = "api.openai.com", "OPENAI_API_KEY"
 
 PROMPT = (
-    "This picture stands in a document that is being indexed for search. Say in one to four plain sentences what it"
+    "This picture is in a document that is being indexed for search. Say in one to four plain sentences what it"
     " shows, then copy out all text in it, word for word, in its order. Write in the language of the text in the"
     " picture; if it has none, in English. Answer with that alone: no introduction, no markup."
 )
 
 _AT_ONCE = 4
 _ATTEMPTS = 5
-_LONGEST_WAIT = 60.0  # seconds; who is told to come back later than this had better stop
+_LONGEST_WAIT = 60.0  # seconds; a server that asks for a longer pause is given up
 _LONGEST_ANSWER = 1 << 20  # bytes
 _LONGEST_CAPTION = 8000  # characters
 _SHOWN = 160  # characters of an answer in a message
@@ -104,7 +104,9 @@ def _endpoint(url: str) -> str:
     except ValueError:
         good = False
     if not good or parts.username is not None:
-        raise EngineError("bad-setting", "captions_url must be an address as https://host/v1, without a key; mend it")
+        raise EngineError(
+            "bad-setting", "captions_url must be an address as https://host/v1, without a key; correct it"
+        )
     return (
         url.rstrip("/")
         if parts.path.rstrip("/").endswith("/chat/completions")
@@ -118,7 +120,7 @@ def _key(address: str) -> str:
     name = next((name for name in names if os.environ.get(name, "").strip()), KEY)
     key = os.environ.get(name, "").strip()
     if not re.fullmatch(r"[!-~]*", key):
-        raise EngineError("bad-setting", f"{name} holds characters that no key has; set it anew")
+        raise EngineError("bad-setting", f"{name} holds characters that no key has; set it again")
     return key
 
 
@@ -165,25 +167,26 @@ def _body(answer: http.client.HTTPResponse | urllib.error.HTTPError, until: floa
     return b"".join(parts)
 
 
-def _refused(status: int, headers: Message, told: str) -> Exception:
+def _refused(status: int, headers: Message, quoted: str) -> Exception:
     """What an answer other than 200 means."""
     if status in {401, 403}:  # not quoted: it may hold a part of the key
         return EngineError("caption", f"the endpoint refuses the key ({status}); set {KEY}")
     if status == 404:
         return EngineError(
-            "caption", f"the endpoint knows no such model or address (404{told}); check captions_model and captions_url"
+            "caption",
+            f"the endpoint knows no such model or address (404{quoted}); check captions_model and captions_url",
         )
     if 300 <= status < 400:
         return EngineError("caption", f"the endpoint sends elsewhere ({status}); put its real address in captions_url")
-    if status == 429 and "insufficient_quota" in told:
-        return EngineError("caption", f"the endpoint's quota is used up (429{told}); raise it, then build again")
+    if status == 429 and "insufficient_quota" in quoted:
+        return EngineError("caption", f"the endpoint's quota is used up (429{quoted}); raise it, then build again")
     if status in {408, 429, 502, 503, 504}:
-        return _Again(f"the endpoint is busy ({status}{told})", _retry_after(headers.get("Retry-After") or ""))
+        return _Again(f"the endpoint is busy ({status}{quoted})", _retry_after(headers.get("Retry-After") or ""))
     if status >= 500:
-        return _Again(f"the endpoint failed ({status}{told})", everywhere=False)
+        return _Again(f"the endpoint failed ({status}{quoted})", everywhere=False)
     if status == 413:
         return BuildError("caption", "the endpoint takes no picture of this size (413); make it smaller")
-    return BuildError("caption", f"the endpoint answered {status}{told}")
+    return BuildError("caption", f"the endpoint answered {status}{quoted}")
 
 
 def _told(error: urllib.error.HTTPError, until: float, key: str) -> str:
@@ -223,8 +226,8 @@ def _caption(answer: bytes, key: str) -> str:
     except (msgspec.DecodeError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise BuildError("caption", "the endpoint's answer is no chat completion; check captions_url") from None
     if refusal or end == "content_filter":
-        said = _quoted(": ", str(refusal or ""), key)
-        raise BuildError("caption", f"the model refuses to describe this picture{said}")
+        reason = _quoted(": ", str(refusal or ""), key)
+        raise BuildError("caption", f"the model refuses to describe this picture{reason}")
     if end == "length":
         raise BuildError("caption", "the model's answer was cut off; use another captions_model")
     text = _THOUGHTS.sub("", content) if isinstance(content, str) else ""

@@ -35,7 +35,7 @@ class Kind(NamedTuple):
 
 
 def kind_of(data: bytes) -> Kind:
-    """The kind of a picture, told by its bytes."""
+    """The kind of a picture, by its first bytes."""
     media_type = next((media_type for begin, media_type in _RASTER if data.startswith(begin)), "")
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         media_type = "image/webp"

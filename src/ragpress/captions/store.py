@@ -1,6 +1,6 @@
 """captions.jsonl at the repository's root: a line a picture, sorted by sha256, committed and reviewed like a golden.
 
-A person may correct the text of a line, leave a picture out by an empty text, or delete a line to have it made anew.
+A person may correct the text of a line, leave a picture out by an empty text, or delete a line to have it made again.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ def read_captions(path: Path) -> dict[str, Caption]:
             if begins_conflict(line.decode("utf-8", "replace")):
                 raise BuildError("conflict", f"{NAME}, line {number}: {UNRESOLVED}; keep one line a picture") from None
             raise BuildError(
-                "caption", f"{NAME}, line {number} is no caption ({error}); mend it, or delete it to have it made anew"
+                "caption",
+                f"{NAME}, line {number} is no caption ({error}); correct it, or delete it to have it made again",
             ) from None
         if not re.fullmatch("[0-9a-f]{64}", caption.sha256):
-            raise BuildError("caption", f"{NAME}, line {number}: `sha256` must be 64 hex digits; mend or delete it")
+            raise BuildError("caption", f"{NAME}, line {number}: `sha256` must be 64 hex digits; correct or delete it")
         if caption.sha256 in found:
             raise BuildError(
                 "caption", f"{NAME}, line {number}: the picture {caption.sha256[:12]}… has two lines; keep one"

@@ -84,9 +84,9 @@ def _read(image: bytes, languages: str, call: Callable[[Iterable[str], bytes], E
             "caption", "tesseract took too long for this picture; make it smaller, or raise source_seconds"
         ) from None
     if ended.status != 0:
-        said = next((line.strip() for line in ended.errors.split("\n") if line.startswith("Error")), "")
+        error = next((line.strip() for line in ended.errors.split("\n") if line.startswith("Error")), "")
         raise BuildError(
-            "caption", f"tesseract cannot read this picture (status {ended.status}{': ' if said else ''}{said[:120]})"
+            "caption", f"tesseract cannot read this picture (status {ended.status}{': ' if error else ''}{error[:120]})"
         )
     return _reading(ended.output.decode("utf-8", "replace"))
 

@@ -256,7 +256,7 @@ def _features() -> list[str]:
 
 
 def repacks() -> bool:
-    """Whether weights are laid out anew for the CPU's kernels, which makes rows a sixth faster, e5 a quarter.
+    """Whether weights are repacked for the CPU's kernels, which makes rows a sixth faster, e5 a quarter.
 
     Not with AMX, where that crashes a build by GCC 12 (ggml-org/llama.cpp pull request 26954).
     """

@@ -104,7 +104,7 @@ def sweep(
 
     Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
     """
-    file = resolve(repository.config, repository.root, sticky=selected_name(repository), report=report)
+    file = resolve(repository.config, repository.root, selected=selected_name(repository), report=report)
     with Embedder(file) as embedder:
         texts = [normalize(case.question).strip() for case in cases]
         queries = ask(cases, lambda case: embedder.embed_query(normalize(case.question).strip()))

@@ -65,7 +65,7 @@ def fetch(repository: str, file: str, revision: str = "") -> Path:
 
     log = logging.getLogger("huggingface_hub")
     before = log.level
-    log.setLevel(logging.CRITICAL)  # what goes wrong is said in one line
+    log.setLevel(logging.CRITICAL)  # an error is reported in one line
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -123,19 +123,19 @@ def tokenizer_file(config: Config, root: Path) -> Path:
     return _fetch(config, root, model).path
 
 
-def resolve(config: Config, root: Path, *, sticky: str | None = None, report: Report) -> ModelFile:
+def resolve(config: Config, root: Path, *, selected: str | None = None, report: Report) -> ModelFile:
     """The file of the model that texts are embedded with, fetched or made if need be. Raises ModelError.
 
-    `sticky` names the model that the build folder's vectors are of: of the configured and the offline model, that one
+    `selected` names the model that the build folder's vectors are of: of the configured and the offline model, that one
     stays. `report` receives one line whenever the model is not the configured one, or not the one before.
     """
     model, offline = known_model(config.model), _offline_model(config)
-    if offline and sticky == offline.name != model.name:
-        _refuse_under_ci(f"the build folder is of {sticky}", model, offline)
-        report(_line("info", "model-offline", f"staying with {sticky}; `ragpress model use {model.name}` switches"))
+    if offline and selected == offline.name != model.name:
+        _refuse_under_ci(f"the build folder is of {selected}", model, offline)
+        report(_line("info", "model-offline", f"staying with {selected}; `ragpress model use {model.name}` switches"))
         return _starter(config, offline)
-    if sticky and sticky != model.name:
-        report(_line("warning", "model-switch", f"{model.name} takes the place of {sticky}; all texts are embedded"))
+    if selected and selected != model.name:
+        report(_line("warning", "model-switch", f"{model.name} takes the place of {selected}; all texts are embedded"))
     if found := _on_this_machine(config, root, model):
         return _checked(config, root, model, found)
     if not model.repository:
@@ -144,7 +144,7 @@ def resolve(config: Config, root: Path, *, sticky: str | None = None, report: Re
     if not reason:
         return _fetch(config, root, model)
     problem = f"the hub cannot be reached ({reason}) and {hub_file(config)} is not in the cache"
-    if offline and sticky != model.name:
+    if offline and selected != model.name:
         _refuse_under_ci(problem, model, offline)
         report(_line("warning", "model-offline", f"{problem}; {offline.name} is used in place of {model.name}"))
         return _starter(config, offline)

@@ -65,7 +65,7 @@ def _write(repository: Repository, source: str, sha256: str, outcome: Outcome, r
     made_from = result_fingerprint(repository, sha256) if sha256 else ""
     if isinstance(outcome, Failure):
         repository.chunks_of(source).unlink(missing_ok=True)
-        result = Result(made_from, failure=msgspec.structs.replace(outcome, wanted=(), seconds=0.0))
+        result = Result(made_from, failure=msgspec.structs.replace(outcome, uncaptioned=(), seconds=0.0))
     else:
         lines = b"".join(encode_chunk(chunk) for chunk in outcome.chunks)
         replace_file(repository.chunks_of(source), lines)
@@ -98,11 +98,11 @@ def compile_file(
     if isinstance(job, Failure):
         return job
     outcome = pool.compile(job)
-    if isinstance(outcome, Compiled) or not outcome.wanted or under_ci():
+    if isinstance(outcome, Compiled) or not outcome.uncaptioned or under_ci():
         return outcome
-    pictures = {each.sha256: (each, f"{source}:{each.locator}") for each in outcome.wanted}
+    pictures = {each.sha256: (each, f"{source}:{each.locator}") for each in outcome.uncaptioned}
     failed = pool.captions.make(pictures, Path(job.pictures), Path(job.captions), job.config, report)
-    for picture in outcome.wanted:
+    for picture in outcome.uncaptioned:
         if picture.sha256 in failed:
             by_hand = f'or write {{"sha256": "{picture.sha256}", "text": "…"}} into {NAME}'
             text = f"a picture has no caption: {failed[picture.sha256].message.text}; {by_hand}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ragpress.captions.document import Captioned, Wanted, missing_message, with_captions
+from ragpress.captions.document import Captioned, Uncaptioned, missing_message, with_captions
 from ragpress.captions.making import picture_name
 from ragpress.captions.store import read_captions
 from ragpress.captions.uses import Use
@@ -66,9 +66,9 @@ def _compile(job: Job, count: Count, prefixes: Sequence[str], compare: Compare |
     document = read_document(job.data, job.source, job.config, job.converted)
     uses: tuple[Use, ...] = ()
     if job.captions:
-        document, uses, wanted = _captioned(job, document)
-        if wanted and job.pictures:
-            return _wanting(job, wanted)
+        document, uses, uncaptioned = _captioned(job, document)
+        if uncaptioned and job.pictures:
+            return _wanting(job, uncaptioned)
     chunks, cut = chunk_document(document, _fitting(job.config, count, prefixes), count, compare)
     if not chunks:
         pictures = document.pictures and job.config.captions == "off"
@@ -77,8 +77,8 @@ def _compile(job: Job, count: Count, prefixes: Sequence[str], compare: Compare |
     coverage = audit(job.data, document, tuple(map(_written, chunks)), job.config, job.converted)
     messages = (*document.messages, *cut, *messages_for(coverage, job.source, job.config))
     if job.converted:
-        told = f"LibreOffice made {job.converted} of it; what there shows the day or the name of the file is left out"
-        messages = (message("info", "convert", told, job.source), *messages)
+        text = f"LibreOffice made {job.converted} of it; what there shows the day or the name of the file is left out"
+        messages = (message("info", "convert", text, job.source), *messages)
     entry = DocumentEntry(
         source=job.source,
         sha256=job.sha256,
@@ -104,24 +104,26 @@ def _captioned(job: Job, document: Document) -> Captioned:
     """The document with captions; pictures that lack one are in the job's folder then, or named in a message."""
     captions = read_captions(Path(job.captions))
     found = with_captions(document, captions, job.config.captions, Path(job.root), posixpath.dirname(job.source))
-    if not found.wanted:
+    if not found.uncaptioned:
         return found
     if not job.pictures:
-        messages = (*found.document.messages, missing_message(job.source, found.wanted))
+        messages = (*found.document.messages, missing_message(job.source, found.uncaptioned))
         return found._replace(document=msgspec.structs.replace(found.document, messages=messages))
-    for wanted, picture in found.wanted:
-        replace_file(Path(job.pictures) / picture_name(wanted), picture.data)
+    for uncaptioned, picture in found.uncaptioned:
+        replace_file(Path(job.pictures) / picture_name(uncaptioned), picture.data)
     return found
 
 
-def _wanting(job: Job, wanted: Sequence[tuple[Wanted, Picture]]) -> Failure:
-    first = wanted[0][0]
-    more = f" and {len(wanted) - 1} more have" if len(wanted) > 1 else " has"
+def _wanting(job: Job, uncaptioned: Sequence[tuple[Uncaptioned, Picture]]) -> Failure:
+    first = uncaptioned[0][0]
+    more = f" and {len(uncaptioned) - 1} more have" if len(uncaptioned) > 1 else " has"
     text = (
         f"the picture {first.sha256[:12]}… ({first.media_type}){more} no caption in captions.jsonl; build on your"
         " machine, and commit captions.jsonl"
     )
-    return Failure("caption", text, job.source, first.locator, False, wanted=tuple(each for each, _ in wanted))
+    return Failure(
+        "caption", text, job.source, first.locator, False, uncaptioned=tuple(each for each, _ in uncaptioned)
+    )
 
 
 def _fitting(config: Config, count: Count, prefixes: Sequence[str]) -> Config:

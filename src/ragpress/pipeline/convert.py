@@ -70,7 +70,7 @@ def convert(data: bytes, source: str, folder: Path, config: Config) -> Path:
         return made
     if not _is_one(data, suffix):
         raise SourceError(
-            "convert", f"its bytes are none of a {suffix} file; give it its right suffix, or export it anew", source
+            "convert", f"it is not a {suffix} file inside; give it the right suffix, or export it again", source
         )
     program = shutil.which("soffice") or shutil.which("libreoffice")
     package = _PARTS[made_suffix][1]
@@ -174,8 +174,8 @@ def _failure(ended: Ended, source: str, program: Path) -> BuildError:
             " source_megabytes",
             source,
         )
-    said = next((line for line in ended.errors.split("\n") if line.startswith("Error: ")), "")
-    reason = f" ({said.removeprefix('Error: ').strip()[:120]})" if said else ""
+    error = next((line for line in ended.errors.split("\n") if line.startswith("Error: ")), "")
+    reason = f" ({error.removeprefix('Error: ').strip()[:120]})" if error else ""
     return SourceError(
         "convert",
         f"LibreOffice cannot open it{reason}: it is damaged, or protected by a password; save it as {made_suffix}",

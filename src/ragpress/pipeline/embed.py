@@ -54,7 +54,7 @@ def embed_texts(repository: Repository, report: Report, interrupted: Callable[[]
 
         file = locked_model(repository, name)
         if file is None or lacking(file):
-            file = resolve(repository.config, repository.root, sticky=name, report=report)
+            file = resolve(repository.config, repository.root, selected=name, report=report)
             if lacking(file):
                 embed_missing(repository, cache, names, file, report, interrupted)
     before = artifact_model(repository)

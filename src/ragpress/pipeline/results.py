@@ -7,7 +7,7 @@ import hashlib
 import msgspec
 
 from ragpress.artifact.jsonl import read_chunks
-from ragpress.captions.document import Wanted
+from ragpress.captions.document import Uncaptioned
 from ragpress.captions.uses import Use, still_true
 from ragpress.config import Config
 from ragpress.errors import BuildError, SourceError
@@ -41,7 +41,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 class Failure(msgspec.Struct, frozen=True, tag=True):
     """Why a source has no chunks. `lasting` tells whether the same bytes would fail again.
 
-    `wanted` are its pictures that first need a caption, and that are in the job's folder `pictures` now.
+    `uncaptioned` are its pictures that first need a caption, and that are in the job's folder `pictures` now.
     """
 
     code: str
@@ -50,7 +50,7 @@ class Failure(msgspec.Struct, frozen=True, tag=True):
     locator: Locator | None = None
     lasting: bool = True
     seconds: float = 0.0
-    wanted: tuple[Wanted, ...] = ()
+    uncaptioned: tuple[Uncaptioned, ...] = ()
 
     def error(self) -> SourceError:
         return SourceError(self.code, self.text, self.source, self.locator)

@@ -121,7 +121,7 @@ def _expected(repository: Repository, seed: Seed) -> ModelFile:
     if record.name not in configured_models(config):
         raise ArtifactError("seed", _other(seed, " and ".join(configured_models(config))))
     if config.model_path or not known_model(record.name).repository:
-        return resolve(config, repository.root, sticky=record.name, report=lambda _: None)
+        return resolve(config, repository.root, selected=record.name, report=lambda _: None)
     locked = read_lock(repository.root).get(record.name)
     return locked_file(config, locked or Locked(record.file, record.sha256, 0))
 

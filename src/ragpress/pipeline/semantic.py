@@ -32,7 +32,7 @@ class Semantic(msgspec.Struct, frozen=True):
 def prepare(repository: Repository, report: Report) -> Semantic:
     """Selects the model as `embed` does, and keeps it: the chunks depend on it. Raises ModelError."""
     name = selected_name(repository) or SeedSetting(repository, report).choose_model()
-    file = resolve(repository.config, repository.root, sticky=name, report=report)
+    file = resolve(repository.config, repository.root, selected=name, report=report)
     keep_selected(repository, file)
     return Semantic(file, repository.vectors, wanted_engine(repository))
 

@@ -82,17 +82,17 @@ def forgive(report: Report) -> None:
     """Lets the running doit end well where its state cannot be written: the next build looks at everything again."""
     manager: Any = Globals.dep_manager
     remove, dump = manager.remove, manager.backend.dump
-    told = False
+    reported = False
 
     def forgiving(work: Callable[..., None]) -> Callable[..., None]:
         def run(*arguments: object) -> None:
-            nonlocal told
+            nonlocal reported
             try:
                 work(*arguments)
             except sqlite3.DatabaseError as error:
-                if not told:
+                if not reported:
                     report(f"ragpress: doit's state cannot be written ({error}); the next build looks at everything")
-                told = True
+                reported = True
 
         return run
 

@@ -29,7 +29,7 @@ ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum"""
 class VectorCache:
     """An open cache; a context manager. Used by one thread.
 
-    A damaged or foreign file is moved aside, said through `report` (one finished line), and a new one begun. Raises
+    A damaged or foreign file is moved aside, reported in one line, and replaced by an empty one. Raises
     BuildError (code `disk`) where the disk refuses.
     """
 

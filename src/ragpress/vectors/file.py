@@ -1,4 +1,4 @@
-"""The file of the vector cache: opened, guarded against damage, and begun anew where it is no such file.
+"""The file of the vector cache: opened, guarded against damage, and replaced where it is not such a file.
 
 A sqlite file with a rollback journal: kill -9 leaves the last whole transaction, two builds share it, and at rest it
 is one file that can be copied.
@@ -53,7 +53,7 @@ _ADVICE = {
 class CacheFile:
     """An open file with the cache's tables. Used by one thread.
 
-    One that is damaged or foreign is moved aside, said through `report` (one finished line), and a new one begun.
+    One that is damaged or foreign is moved aside, reported in one line, and replaced by an empty one.
     Raises BuildError (code `disk`) where the disk refuses.
     """
 
@@ -140,7 +140,7 @@ class CacheFile:
             self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)  # belongs to the moved file
         except OSError as error:
             raise BuildError("disk", f"the damaged vector cache cannot be moved aside: {error.strerror}") from None
-        self.say(f"the vector cache is damaged ({reason}); it was moved to {aside.name} and begun anew")
+        self.say(f"the vector cache is damaged ({reason}); it was moved to {aside.name} and an empty one begun")
 
 
 class _ForeignFileError(Exception):
