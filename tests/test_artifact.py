@@ -209,7 +209,7 @@ def test_no_artifact_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("text")
     for name in ("empty", "file", "absent"):
-        assert f"{name}/ holds no artifact (no index.json); run `doit`" in refused(tmp_path / name)
+        assert f"{name}/ holds no artifact (no index.json); run `ragpress build`" in refused(tmp_path / name)
     assert f" {Path().resolve().name}/ holds no artifact" in refused(Path())
 
 

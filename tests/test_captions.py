@@ -639,7 +639,7 @@ def test_the_chunk_command_uses_captions_and_makes_none(root: Path, chat: Chat) 
     done = run(root, "ragpress.cli", "chunk", "sources/about.docx")
     assert done.returncode == 0, done.stderr
     assert "Логотип" in done.stdout
-    told = "about.docx:B3: warning: 1 picture has no caption in captions.jsonl yet; run `doit` to make them"
+    told = "about.docx:B3: warning: 1 picture has no caption in captions.jsonl yet; run `ragpress build` to make them"
     assert told in done.stderr
     assert chat.asked == []
 

@@ -118,7 +118,7 @@ def test_vectors_that_vanish_between_embedding_and_publishing_are_made_again_by_
     build(root, "embed")
     with VectorCache(repository.vectors, print) as cache:
         assert cache.prune([]) > 8
-    with pytest.raises(BuildError, match="is gone from the cache; run `doit` again"):
+    with pytest.raises(BuildError, match="is gone from the cache; run `ragpress build` again"):
         pipeline.publish_artifact(repository)
     build(root)
     assert artifact_bytes(root) == clean_build(root, tmp_path / "clean")
@@ -128,7 +128,7 @@ def test_merged_chunks_that_are_damaged_are_an_error_that_says_what_to_do(root: 
     repository = open_repository(root)
     lines = root / "build" / "merged" / "chunks.jsonl"
     lines.write_bytes(lines.read_bytes()[::-1])
-    with pytest.raises(BuildError, match="is missing or damaged; run `doit` again"):
+    with pytest.raises(BuildError, match="is missing or damaged; run `ragpress build` again"):
         pipeline.embed_texts(repository)
 
 

@@ -284,7 +284,7 @@ def test_diff_without_a_build_says_what_to_do(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "repo", {"a.md": INSURANCE})
     done = run(root, "ragpress.cli", "diff")
     assert done.returncode == 1
-    assert "run `doit`" in done.stderr
+    assert "run `ragpress build`" in done.stderr
 
 
 # -- doit pack -------------------------------------------------------------------------------------------------------

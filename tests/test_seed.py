@@ -308,11 +308,11 @@ def test_nothing_is_pruned_after_a_build_that_did_not_finish(published: Path, tm
     before = cached(root)
     (root / "sources" / "bad.docx").write_bytes(b"no archive")
     failing(root)
-    assert "the last build is not complete; run `doit`" in command(root, "cache", "--prune", status=1)
+    assert "the last build is not complete; run `ragpress build`" in command(root, "cache", "--prune", status=1)
     (root / "sources" / "bad.docx").unlink()
     write_source(root, "1.md", text(11))  # not built yet
     build(root, "merge")
-    assert "the last build is not complete; run `doit`" in command(root, "cache", "--prune", status=1)
+    assert "the last build is not complete; run `ragpress build`" in command(root, "cache", "--prune", status=1)
     assert cached(root) == before
 
 

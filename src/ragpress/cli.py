@@ -153,7 +153,7 @@ def parser() -> argparse.ArgumentParser:
         description="Verifies an artifact and puts its vectors into the vector cache, so that the next build embeds"
         " only the texts that it does not hold. The setting `seed` does the same in a build.",
     )
-    seed.add_argument("path", metavar="PATH", type=Path, help="its folder, or the archive that `doit pack` made")
+    seed.add_argument("path", metavar="PATH", type=Path, help="its folder, or the archive that `ragpress pack` made")
 
     cache = commands.add_parser("cache", help="say how large the vector cache is and how much of it is used")
     cache.add_argument("--prune", action="store_true", help="drop the vectors that the last build does not use")

@@ -58,7 +58,7 @@ class KnowledgeBase:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], model_path: str | os.PathLike[str] | None = None) -> KnowledgeBase:
-        """The artifact in the folder `path`, or in the archive that `doit pack` made, every file checked.
+        """The artifact in the folder `path`, or in the archive that `ragpress pack` made, every file checked.
 
         An archive is unpacked once, into the user's cache. The model is loaded at the first question that needs it:
         from `model_path` (checked now), else from the user's cache, else it is made or fetched. Raises ArtifactError

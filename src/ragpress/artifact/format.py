@@ -143,7 +143,8 @@ def read_manifest(folder: Path) -> Manifest:
         data = (folder / INDEX).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise ArtifactError(
-            "bad-artifact", f"{folder.name}/ holds no artifact (no {INDEX}); run `doit`, or give the folder that does"
+            "bad-artifact",
+            f"{folder.name}/ holds no artifact (no {INDEX}); run `ragpress build`, or give the folder that does",
         ) from None
     except OSError as error:
         raise ArtifactError(
@@ -160,8 +161,8 @@ def decode_manifest(data: bytes, folder: str) -> Manifest:
         if found != FORMAT:
             raise ArtifactError(
                 "bad-artifact",
-                f"{place} is of format {found}, this ragpress reads format {FORMAT}; build it again with `doit`, or use"
-                " the ragpress that built it",
+                f"{place} is of format {found}, this ragpress reads format {FORMAT}; build it again with"
+                " `ragpress build`, or use the ragpress that built it",
             )
         checksum = _CHECKSUM.fullmatch(data, max(0, len(data) - _CHECKSUM_LENGTH))
         if checksum is None or hashlib.sha256(data[:-_CHECKSUM_LENGTH]).hexdigest() != checksum[1].decode():

@@ -88,9 +88,8 @@ def with_captions(
 
 def missing_message(source: str, uncaptioned: tuple[tuple[Uncaptioned, Picture], ...]) -> Message:
     """The message about pictures without a caption where none can be made."""
-    text = (
-        f"{plural(len(uncaptioned), 'picture has', 'pictures have')} no caption in {NAME} yet; run `doit` to make them"
-    )
+    counted = plural(len(uncaptioned), "picture has", "pictures have")
+    text = f"{counted} no caption in {NAME} yet; run `ragpress build` to make them"
     return message("warning", "caption", text, source, uncaptioned[0][0].locator)
 
 

@@ -125,7 +125,7 @@ def use(repository: Repository, name: str) -> str:
         raise BuildError("bad-setting", f"pyproject.toml names no model {name!r}; choose one of: {', '.join(names)}")
     known_model(name)
     _write(repository, Selected(name))
-    return render(message("info", "model-switch", f"the next build uses {name}; run `doit`"))
+    return render(message("info", "model-switch", f"the next build uses {name}; run `ragpress build`"))
 
 
 def lock(repository: Repository) -> str:

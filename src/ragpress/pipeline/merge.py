@@ -77,7 +77,7 @@ def check_merged(repository: Repository) -> None:
     """Raises BuildError, which says what to do, unless the merged files are as they were written."""
     if not _intact(repository):
         build = repository.config.build
-        raise BuildError("file-gone", f"{build}/merged/ is missing or damaged; run `doit` again")
+        raise BuildError("file-gone", f"{build}/merged/ is missing or damaged; run `ragpress build` again")
 
 
 def _record(repository: Repository) -> Merged | None:

@@ -84,7 +84,7 @@ def publish_artifact(repository: Repository, report: Report) -> None:
     file = selected_file(repository)
     if file is None:
         build = repository.config.build
-        raise BuildError("model", f"no model is selected in {build}/model.json; run `doit`")
+        raise BuildError("model", f"no model is selected in {build}/model.json; run `ragpress build`")
     lines, texts = _merged_lines(repository)
     keys = vector_keys(file, texts)
     with VectorCache(repository.vectors, report) as cache:
@@ -141,4 +141,4 @@ def _merged_lines(repository: Repository) -> tuple[Lines, list[str]]:
 
 def _lost(lines: Lines, place: int) -> BuildError:
     name = f"{int(lines.keys[place]):016x}"
-    return BuildError("embedding", f"the vector of chunk {name} is gone from the cache; run `doit` again")
+    return BuildError("embedding", f"the vector of chunk {name} is gone from the cache; run `ragpress build` again")

@@ -145,7 +145,7 @@ def load_source(repository: Repository, source: str) -> tuple[tuple[Chunk, ...],
 
 def missing(source: str) -> SourceError:
     """The error for a source without a usable result."""
-    return SourceError("file-gone", "its chunks are missing from the build folder; run `doit`", source)
+    return SourceError("file-gone", "its chunks are missing from the build folder; run `ragpress build`", source)
 
 
 def stale_sources(repository: Repository, sources: tuple[SourceFile, ...]) -> list[SourceFile]:

@@ -20,7 +20,7 @@ from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden
 
 _CHUNKS = 12
 _TEXT = 400
-"""Chunks of a source and characters of a chunk that `doit golden` shows; `ragpress diff` shows all."""
+"""Chunks of a source and characters of a chunk that `ragpress golden` shows; `ragpress diff` shows all."""
 
 # -- both sides ------------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ def changes_of(repository: Repository, base: Base | None = None) -> Changes:
     return compare(before, render_goldens(repository), base.name if base else "")
 
 
-# -- doit golden, doit accept ----------------------------------------------------------------------------------------
+# -- golden and accept -----------------------------------------------------------------------------------------------
 
 
 def check_goldens(repository: Repository, report: Report = report, stat: bool = False) -> None:

@@ -197,5 +197,5 @@ def _place(shown: str, before: Locator | None) -> Locator:
 
 
 def is_golden(text: str) -> bool:
-    """Whether a text was once written as a golden, however damaged: what `doit accept` may delete."""
+    """Whether a text was once written as a golden, however damaged: what `ragpress accept` may delete."""
     return not text.strip() or any(line.startswith((f"{HEAD} ", f"{NOTE} ")) for line in text.split("\n"))
