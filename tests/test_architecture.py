@@ -31,6 +31,7 @@ LAYERS = (
     ("init",),
     ("commands", "tasks"),
     ("cli",),
+    ("__main__",),
 )
 """A package or module imports what stands above it, and nothing that stands in its own line."""
 

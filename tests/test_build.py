@@ -183,16 +183,16 @@ def test_a_model_of_one_s_own_builds_answers_and_is_locked(tmp_path: Path) -> No
     index = json.loads((root / "build" / "kb" / "index.json").read_text(encoding="utf-8"))
     assert (index["model"]["name"], index["model"]["dimensions"]) == ("nomic-embed-text-v2-moe", 64)
     for model in (["--model", "own.gguf"], []):  # as given, or as the settings of this repository say
-        found = run(root, "ragpress.cli", "search", "Запись", "--json", "-k", "1", *model)
+        found = run(root, "ragpress", "search", "Запись", "--json", "-k", "1", *model)
         assert json.loads(found.stdout)[0]["source"] == "one.md", found.stderr
     (root / "cases.jsonl").write_text('{"question": "Запись", "expected_source": "one.md"}\n', encoding="utf-8")
-    asked = run(root, "ragpress.cli", "eval", "cases.jsonl", "--json")
+    asked = run(root, "ragpress", "eval", "cases.jsonl", "--json")
     assert asked.returncode == 0, asked.stderr
     assert "nothing to do" in build(root)
     write_nomic(root / "own.gguf", seed=1)
     before = artifact_bytes(root)
     assert "ragpress model lock" in failing(root)
     assert artifact_bytes(root) == before
-    assert run(root, "ragpress.cli", "model", "lock").returncode == 0
+    assert run(root, "ragpress", "model", "lock").returncode == 0
     build(root)
     assert artifact_bytes(root)["index.usearch"] != before["index.usearch"]

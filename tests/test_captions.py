@@ -636,7 +636,7 @@ def test_a_damaged_store_is_named_and_left_alone(root: Path) -> None:
 
 def test_the_chunk_command_uses_captions_and_makes_none(root: Path, chat: Chat) -> None:
     write_captions(root / "captions.jsonl", caption(LOGO, "Логотип").values())
-    done = run(root, "ragpress.cli", "chunk", "sources/about.docx")
+    done = run(root, "ragpress", "chunk", "sources/about.docx")
     assert done.returncode == 0, done.stderr
     assert "Логотип" in done.stdout
     told = "about.docx:B3: warning: 1 picture has no caption in captions.jsonl yet; run `ragpress build` to make them"

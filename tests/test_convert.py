@@ -170,14 +170,14 @@ def test_old_files_give_the_chunks_of_the_new_ones(old: Path, tmp_path: Path, mo
 
 def test_the_chunk_command_follows_the_setting_and_leaves_no_file(old: Path, tmp_path: Path) -> None:
     shutil.copy(old / "text.doc", tmp_path)
-    done = run(tmp_path, "ragpress.cli", "chunk", "text.doc")
+    done = run(tmp_path, "ragpress", "chunk", "text.doc")
     assert done.returncode == 1
     assert done.stderr == (
         "text.doc: error: a .doc file is not read as it is; set convert_doc = true to have LibreOffice convert it, or"
         " save it as .docx [legacy-doc]\n"
     )
     (tmp_path / "pyproject.toml").write_text(SETTINGS)
-    done = run(tmp_path, "ragpress.cli", "chunk", "text.doc")
+    done = run(tmp_path, "ragpress", "chunk", "text.doc")
     assert done.returncode == 0, done.stderr
     assert '"source":"text.doc"' in done.stdout
     assert "Терапевт" in done.stdout

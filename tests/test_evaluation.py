@@ -142,7 +142,7 @@ def test_a_question_too_long_for_the_model_is_named(repository: Path) -> None:
 
 def test_the_command_prints_figures_for_a_program(repository: Path) -> None:
     ask(repository, *QUESTIONS, {"question": "Есть ли у вас бассейн?", "answer": "бассейн"})
-    done = run(repository, "ragpress.cli", "eval", "golden/questions.jsonl", "--json")
+    done = run(repository, "ragpress", "eval", "golden/questions.jsonl", "--json")
     found = json.loads(done.stdout)
     assert list(found) == ["questions", "hit@1", "hit@3", "hit@5", "mrr@10", "by_language", "by_source"]
     assert list(found.values())[:5] == [5, 0.8, 0.8, 0.8, 0.8]
@@ -159,7 +159,7 @@ def test_the_command_prints_figures_for_a_program(repository: Path) -> None:
 
 def test_a_sweep_measures_each_combination_and_leaves_the_artifact_alone(repository: Path) -> None:
     before = artifact_bytes(repository)
-    done = run(repository, "ragpress.cli", "eval", "--sweep", "max_tokens=384,64", "extra_h1=index")
+    done = run(repository, "ragpress", "eval", "--sweep", "max_tokens=384,64", "extra_h1=index")
     assert done.returncode == 0, done.stderr
     head, *rows = (line.split() for line in done.stdout.splitlines())
     assert head == ["max_tokens", "extra_h1", "chunks", "hit@1", "hit@3", "hit@5", "MRR@10", "seconds"]

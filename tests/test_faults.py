@@ -103,10 +103,10 @@ WRITES = (
     ("doit", "accept"),
     ("doit", "report"),
     ("doit", "pack"),
-    ("ragpress.cli", "cache", "--prune"),
-    ("ragpress.cli", "seed", "build/kb"),
-    ("ragpress.cli", "model", "lock"),
-    ("ragpress.cli", "init", "."),
+    ("ragpress", "cache", "--prune"),
+    ("ragpress", "seed", "build/kb"),
+    ("ragpress", "model", "lock"),
+    ("ragpress", "init", "."),
 )
 
 

@@ -123,10 +123,10 @@ def test_another_user_s_build_folder_can_be_read_but_not_built(built: Path, tmp_
     root = Path(shutil.copytree(built, tmp_path / "repo"))
     given_away([root / "build", *(root / "build").rglob("*")], 0o755, 0o644)
     before = artifact_bytes(root)
-    assert "build/kb: sound" in run(root, "ragpress.cli", "verify", "build/kb").stderr
-    found = run(root, "ragpress.cli", "search", "Текст", "--model", str(tiny_model()))
+    assert "build/kb: sound" in run(root, "ragpress", "verify", "build/kb").stderr
+    found = run(root, "ragpress", "search", "Текст", "--model", str(tiny_model()))
     assert found.returncode == 0 and "Текст номер" in found.stdout
-    for command in (["doit"], ["doit", "pack"], ["ragpress.cli", "cache", "--prune"]):
+    for command in (["doit"], ["doit", "pack"], ["ragpress", "cache", "--prune"]):
         assert "build/ cannot be written" in only_error(run(root, *command))
     assert artifact_bytes(root) == before
 
@@ -134,7 +134,7 @@ def test_another_user_s_build_folder_can_be_read_but_not_built(built: Path, tmp_
 def test_an_artifact_that_may_not_be_read_is_one_line(built: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(built, tmp_path / "repo"))
     given_away([root / "build"])
-    assert f"kb/index.json cannot be read: {FORBIDDEN}; " in only_error(run(root, "ragpress.cli", "verify", "build/kb"))
+    assert f"kb/index.json cannot be read: {FORBIDDEN}; " in only_error(run(root, "ragpress", "verify", "build/kb"))
 
 
 def test_a_build_begun_by_one_user_and_ended_by_another_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:

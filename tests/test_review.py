@@ -82,7 +82,7 @@ def golden(root: Path, source: str) -> Path:
 
 
 def diff(root: Path, *arguments: str) -> str:
-    done = run(root, "ragpress.cli", "diff", *arguments)
+    done = run(root, "ragpress", "diff", *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -247,7 +247,7 @@ def test_a_revision_without_goldens_has_none_and_an_unknown_one_is_an_error(repo
     git(repository, "commit", "-q", "-m", "none")
     assert "clinic.md: new, 9 chunks, 1 message\n" in diff(repository, "HEAD")
     for revision in ("no-such-branch", "--output=x", "HEAD:golden", ""):
-        done = run(repository, "ragpress.cli", "diff", "--", revision)
+        done = run(repository, "ragpress", "diff", "--", revision)
         if revision:
             assert (done.returncode, done.stdout) == (1, "")
             assert done.stderr.startswith("ragpress: error: ")
@@ -269,7 +269,7 @@ def test_where_there_is_no_git_or_no_git_repository_the_error_says_so(
 
 def test_diff_says_that_a_source_was_edited_since_the_build_or_could_not_be_read(repository: Path) -> None:
     write_source(repository, "clinic.md", CLINIC.replace("Картой", "Чеком"))
-    done = run(repository, "ragpress.cli", "diff")
+    done = run(repository, "ragpress", "diff")
     assert done.stdout == "no differences\n"
     assert "changed since the last build: " in done.stderr
     assert "sources/clinic.md" in done.stderr
@@ -282,7 +282,7 @@ def test_diff_says_that_a_source_was_edited_since_the_build_or_could_not_be_read
 
 def test_diff_without_a_build_says_what_to_do(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "repo", {"a.md": INSURANCE})
-    done = run(root, "ragpress.cli", "diff")
+    done = run(root, "ragpress", "diff")
     assert done.returncode == 1
     assert "run `ragpress build`" in done.stderr
 

@@ -42,7 +42,7 @@ def commit(root: Path, message: str) -> None:
 def ragpress(folder: Path, *arguments: str, status: int = 0, ci: str = "") -> str:
     """What a command printed on both streams; under CI where a base branch is given."""
     extra = {"CI": "true", "GITHUB_BASE_REF": ci} if ci else {}
-    done = run(folder, "ragpress.cli", *arguments, **extra)
+    done = run(folder, "ragpress", *arguments, **extra)
     printed = done.stdout + done.stderr
     assert done.returncode == status, printed
     assert "Traceback" not in printed, printed
@@ -281,7 +281,7 @@ def test_the_commands_of_the_workflow_run_one_by_one_in_a_clone(clone: Path, tmp
     asked = tmp_path / "asked"
     scripts = {
         "pip": "exit 0",
-        "ragpress": f'exec "{sys.executable}" -m ragpress.cli "$@"',
+        "ragpress": f'exec "{sys.executable}" -m ragpress "$@"',
         "gh": f'echo "$*" >> "{asked}"; case "$*" in *--paginate*) cat "{tmp_path}/found" ;; esac',
     }
     for name, script in scripts.items():

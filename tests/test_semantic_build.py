@@ -94,7 +94,7 @@ def test_changing_the_setting_alone_changes_the_chunks_and_back(root: Path) -> N
 
 
 def test_the_chunk_command_cuts_as_the_build_does(root: Path) -> None:
-    done = run(root, "ragpress.cli", "chunk", "sources")
+    done = run(root, "ragpress", "chunk", "sources")
     assert done.returncode == 0, done.stderr
     printed = [json.loads(line)["chunk_id"] for line in done.stdout.splitlines()]
     assert printed == [chunk["chunk_id"] for chunk in chunks(root)]

@@ -67,7 +67,7 @@ def cached(root: Path) -> int:
 
 def command(root: Path, *arguments: str, status: int = 0, **extra: str) -> str:
     """What `ragpress …` printed in the repository, on both streams."""
-    done = run(root, "ragpress.cli", *arguments, **extra)
+    done = run(root, "ragpress", *arguments, **extra)
     printed = done.stdout + done.stderr
     assert done.returncode == status, printed
     assert "Traceback" not in printed, printed

@@ -208,7 +208,3 @@ def _run(options: argparse.Namespace) -> int:
     module, name = _COMMANDS[options.command]
     run: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(f"ragpress.commands.{module}"), name)
     return run(options)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

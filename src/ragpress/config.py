@@ -57,8 +57,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     source_seconds: Positive = 120  # a source that takes longer fails by name
     source_megabytes: Positive = 2048  # memory that reading one source may take
 
-    # `ragpress eval` fails where hit@5 is below the one, or where hit@5 or MRR@10 falls by more than the other below what
-    # was recorded: hit@5 is what a chatbot that reads five chunks needs, MRR@10 notices answers that slide down in them
+    # `ragpress eval` fails where hit@5 is below the one, or where hit@5 or MRR@10 falls by more than the other below
+    # what was recorded: hit@5 is what a chatbot that reads five chunks needs, MRR@10 notices answers that slide down
     min_hit_at_5: Share = 0.0
     max_hit_drop: Share = 0.02
 

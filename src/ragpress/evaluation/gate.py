@@ -75,7 +75,8 @@ def accept_retrieval(repository: Repository, report: Report = report, worse: boo
         return
     if not is_built(repository):
         report(
-            f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `ragpress build`, then accept again"
+            f"ragpress: {path} stays as it is, for want of an artifact of these chunks; run `ragpress build`, then"
+            " accept again"
         )
         return
     try:

@@ -32,9 +32,8 @@ def prune(repository: Repository, max_bytes: int, report: Report) -> str:
     cannot be known.
     """
     if not is_built(repository):
-        raise BuildError(
-            "bad-cache", "the last build is not complete; run `ragpress build`, then prune what it does not use"
-        )
+        reason = "the last build is not complete; run `ragpress build`, then prune what it does not use"
+        raise BuildError("bad-cache", reason)
     with VectorCache(repository.vectors, report) as cache:
         removed = cache.prune(_used(repository), max_bytes)
     return f"{removed} vectors dropped; {describe(repository, report)}"

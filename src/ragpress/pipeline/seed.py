@@ -1,7 +1,7 @@
 """Warm starts: a published artifact gives its vectors to the vector cache of a build that has none.
 
-A seed is an artifact's folder or an archive that `ragpress pack` made. It is verified, every byte, before a vector of it
-is used; taken are the vectors of the very model file that the build uses, so that a text which is unchanged is found
+A seed is an artifact's folder or an archive that `ragpress pack` made. It is verified, every byte, before a vector of
+it is used; taken are the vectors of the very model file that the build uses, so that a text which is unchanged is found
 in the cache as if it had been embedded here.
 """
 
