@@ -239,6 +239,9 @@ WAYS_TO_SHOW: list[tuple[str, list[float]]] = [
     ('"№ 5-"000', [1, 42]),
     ('0" (2024)"', [3, 400, 0]),
     ("0,", [40, 4_000]),
+    ("#,##0", [1234567890123456, 123456789012345678]),
+    ("Standard", [7.5, 45200]),
+    ("[$-419]dddd", [45200, 5]),
     ("0.0##%", [0.075, 1]),
 ]
 
@@ -347,3 +350,22 @@ def test_a_date_without_a_telling_part_takes_no_number_of_another_cell() -> None
 def test_a_number_in_groups_that_became_a_heading_is_seen() -> None:
     grid: list[list[Value | Styled]] = [[Styled(941371, 1)], [], ["а", "б"], ["в", "г"]]
     assert account(make_xlsx({"Отчёт": Sheet(rows(grid), after=merge("A1:B1"))}, formats=["#,##0"])).gaps == ()
+
+
+def test_a_day_by_name_alone_needs_no_number_in_its_row() -> None:
+    grid: list[list[Value | Styled]] = [["День", "Врач"], [Styled(45200, 1), "Окулист"], [Styled(45201, 1), "Хирург"]]
+    assert account(book(grid, ["dddd"])).gaps == ()
+
+
+def test_a_number_shown_rounded_leaves_the_number_of_a_later_row() -> None:
+    grid: list[list[Value | Styled]] = [
+        ["Вал", Styled(0.411, 1)],
+        ["Ось", Styled(3.913, 1)],
+        ["Болт", Styled(7, 1)],
+        ["Ключ", Styled(9, 1)],
+    ]
+    data = book(grid, ["#,##0"])
+    document = read_document(data, "a.xlsx", Config())
+    chunks = chunk_document(document, Config(), words)[0]
+    assert [chunk.locator for chunk in chunks] == ["Врачи!R1-4"]
+    assert audit(data, document, chunks, Config()).gaps == ()

@@ -25,6 +25,8 @@ _TOKEN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|.', re.DOTALL)
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?\d{1,20}(?:\.\d{1,20})?)\]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _OTHER_CALENDAR = re.compile(r"\[\$-(?:[^\]]*,|[0-9a-f]{6,})|\bb{1,4}", re.IGNORECASE)
+_SHOWN_IN_DIGITS = re.compile(r"[yhsebn]|(?<![dm])[dm]{1,2}(?![dm])")
+_GENERAL_NAMES = re.compile(r"general|standard|основной")
 _OWN = "abcdefghij"  # 0 to 9 where a format code says them itself
 TRUTH = {"1": ("true", "истина", "да", "درست", "1"), "0": ("false", "ложь", "нет", "نادرست", "0")}
 """How a truth value may be shown."""
@@ -168,7 +170,7 @@ class _Section(msgspec.Struct, frozen=True):
 def _sections(code: str) -> tuple[_Section, ...]:
     """The sections of a format code, the first three."""
     parts: list[list[str]] = [[]]
-    for token in _TOKEN.findall(code.lower()):
+    for token in _TOKEN.findall(_GENERAL_NAMES.sub("general", code.lower())):
         if token == ";":
             parts.append([])
         else:
@@ -233,7 +235,8 @@ def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
             rest.append(cell)
     for cell in rest:
         value, before = _significant(cell.text, cell.code)
-        shown = any(found.take(digits, before) for digits in _rounded(value, before) for found in numbers)
+        spellings = _rounded(value, before, _places_of(cell))
+        shown = any(found.take(digits, before) for digits in spellings for found in numbers)
         if not shown and not any(_is_inside(cell, found) for found in numbers):
             missing.append(cell)
     return missing
@@ -273,23 +276,36 @@ def _significant(text: str, code: str) -> tuple[str, int]:
         raise ValueError(f"not a number: {text!r}")
     whole, fraction, exponent = (group or "" for group in found.groups())
     code = _section(code, float(text)).replace("general", "")
+    value = (whole + fraction).lstrip("0")
     before = len(whole.lstrip("0")) + int(exponent or 0)
     if not whole.lstrip("0"):
         before -= len(fraction) - len(fraction.lstrip("0"))
+    if len(value) > _PRECISION and before < len(value.rstrip("0")):  # a whole number may be a name that keeps all
+        cut = len(value) - _PRECISION
+        value = str((int(value) + 5 * 10 ** (cut - 1)) // 10**cut)
     before -= 3 * (len(code) - len(code.rstrip(",")))  # a comma at the end shows thousands as ones
     if "e+" in code or "e-" in code or (not code and before > _LONGEST):
         before = 1  # a power of ten follows
-    value = (whole + fraction).lstrip("0")
-    if len(value) > _PRECISION:
-        cut = len(value) - _PRECISION
-        value = str((int(value) + 5 * 10 ** (cut - 1)) // 10**cut)
     value = value.rstrip("0")
     return value, before if value else 0
 
 
-def _rounded(value: str, before: int) -> Iterator[str]:
-    """The digits of a value cut and rounded after every place behind the decimal point, without zeros at the end."""
-    for size in range(len(value) - 1, max(before, 0) - 1, -1):
+def _places_of(cell: Cell) -> int | None:
+    """How many decimal places the format shows, those of a percentage counted on; None where it does not say."""
+    section = _section_of(cell.code, float(cell.text))
+    if not re.search("[0#?]", section.digits) or re.search("e[+-]", section.bare):
+        return None
+    return len(re.findall("[0#?]", section.digits.partition(".")[2])) + 2 * ("%" in section.bare)
+
+
+def _rounded(value: str, before: int, places: int | None) -> Iterator[str]:
+    """The digits of a value rounded and cut after each place, without zeros at the end, as its format shows it first.
+
+    That is after every place behind the decimal point, and of a longer whole number after what a spreadsheet keeps.
+    """
+    sizes = range(len(value) - 1, min(max(before, 0), _PRECISION) - 1, -1)
+    shown = max(before + places, 0) if places is not None else -1
+    for size in sorted(sizes, key=lambda size: size != shown):
         kept, rest = divmod(int(value), 10 ** (len(value) - size))
         if 2 * rest >= 10 ** (len(value) - size):
             yield str(kept + 1).rstrip("0")
@@ -298,8 +314,8 @@ def _rounded(value: str, before: int) -> Iterator[str]:
 
 def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
     parts = [] if _OTHER_CALENDAR.search(cell.code) else _date_parts(cell)
-    if not parts:  # nothing that tells it from other numbers
-        return any(numbers)
+    if not parts:  # nothing that tells it from other numbers, or names of days and months alone
+        return any(numbers) or not _SHOWN_IN_DIGITS.search(_bare(cell))
     if any(found.take_all(parts) or _has_all(found.groups(), parts) for found in numbers):
         return True
     glued = re.search("[ymdh]{5}", _bare(cell)) is not None  # such as yyyymmdd
