@@ -64,6 +64,7 @@ OWNERS = {
     "tqdm": {"console"},
     "zstandard": {"artifact.pack"},
     "imagesize": {"captions.pictures"},
+    "striprtf": {"readers.docx.rtf"},
     "pebble": {"pipeline"},
 }
 """The packages and modules that may import a library at all."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from docx_maker import NAMES, Part, docx, p, r, read, texts
+from ragpress.audit import Account, audit
+from ragpress.chunking import chunk_document
+from ragpress.config import Config
+from ragpress.readers.docx import read_docx
 from ragpress.records import Document
 
 CHART_NAMES = NAMES.replace(
@@ -125,12 +129,23 @@ def test_a_formula_between_paragraphs_is_read() -> None:
     assert texts(read(p("а") + m("oMathPara", m("oMath", run("x")), m("oMath", run("y"))))) == ["а", "x\ny"]
 
 
-def imported(name: str, data: Part, media_type: str = "") -> Document:
+def importing(name: str, data: Part, media_type: str = "") -> bytes:
+    """A Word file with an altChunk between two paragraphs."""
     types = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
     if media_type:
         types += f'<Override PartName="/word/{name}" ContentType="{media_type}"/>'
     also = {"[Content_Types].xml": types + "</Types>", f"word/{name}": data}
-    return read(p("до") + '<w:altChunk r:id="rId9"/>' + p("после"), also=also, related=[("rId9", "aFChunk", name)])
+    return docx(p("до") + '<w:altChunk r:id="rId9"/>' + p("после"), also=also, related=[("rId9", "aFChunk", name)])
+
+
+def imported(name: str, data: Part, media_type: str = "") -> Document:
+    return read_docx(importing(name, data, media_type), "a.docx", Config())
+
+
+def account(data: bytes) -> Account:
+    document = read_docx(data, "a.docx", Config())
+    chunks, _ = chunk_document(document, Config(), lambda text: len(text.split()))
+    return audit(data, document, chunks, Config())
 
 
 def test_imported_html_is_read_in_place_with_its_structure() -> None:
@@ -165,11 +180,45 @@ def test_an_imported_web_archive_is_read() -> None:
     assert texts(imported("a.mht", f"{head}{kind}<p>{body}</p>\r\n--x--\r\n")) == ["до", "Привет", "после"]
 
 
-def test_imported_text_and_rtf_are_read() -> None:
+def test_imported_text_is_read() -> None:
     assert texts(imported("a.txt", "раз\r\n\r\nдва\r\n".encode("utf-8-sig"))) == ["до", "раз", "два", "после"]
-    rtf = r"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\*\generator x;}\f0 \'cf\'f0\'e8\'e2\'e5\'f2\par {\v тайна}"
-    rtf += r"\u1084?\u1080?\u1088?\tab \{2\}\par}"
-    assert texts(imported("a.rtf", rtf.encode("cp1251"))) == ["до", "Привет", "мир {2}", "после"]
+
+
+RTF = [
+    (
+        r"{\fonttbl{\f0 Arial;}}{\*\generator x;}\f0 \'cf\'f0\'e8\'e2\'e5\'f2\par \u1084?\u1080?\u1088?",
+        ["Привет", "мир"],
+    ),
+    ("сырые байты", ["сырые байты"]),
+    (r"{\fonttbl{\f0\fcharset178 Arial;}}\f0 \'d3\'e1\'c7\'e3", ["سلام"]),
+    (r"видно{\v тайна}, \v тайна\v0 видно, {\deleted снято}видно", ["видно, видно, видно"]),
+    (r"слово{\footnote сноска} дальше", ["слово", "сноска дальше"]),
+    (r"{\shp{\*\shpinst{\sp{\sn shapeType}{\sv 202}}{\shptxt в рамке\par}}{\shprslt рисунок}}", ["в рамке"]),
+    (r"\trowd а\cell б\cell\row\trowd в\cell г\cell\row", ["а | б", "в | г"]),
+    (r'{\field{\*\fldinst HYPERLINK "x"}{\fldrslt ссылка}} \{2\} 12\_34\~5', ["ссылка {2} 12-34 5"]),
+    (r"{\pict\bin4 }}}}}текст \u-10179?\u-8704?", ["текст 😀"]),
+]
+
+
+@pytest.mark.parametrize(("content", "shown"), RTF, ids=[content[:20] for content, _ in RTF])
+def test_imported_rtf_is_read_as_word_shows_it_and_the_audit_agrees(content: str, shown: list[str]) -> None:
+    data = importing("a.rtf", rf"{{\rtf1\ansi\ansicpg1251 {content}\par}}".encode("cp1251"))
+    assert texts(read_docx(data, "a.docx", Config())) == ["до", *shown, "после"]
+    assert (account(data).coverage, account(data).doubled) == (1.0, 0)
+
+
+def test_the_audit_misses_words_of_imported_rtf_that_a_reader_overlooks() -> None:
+    data = importing("a.rtf", rb"{\rtf1\ansi seen \u1084?\u1080?\u1088? {\v hidden}\par}")
+    document = read_docx(docx(p("до") + p("после")), "a.docx", Config())
+    chunks, _ = chunk_document(document, Config(), lambda text: len(text.split()))
+    assert [gap.text for gap in audit(data, document, chunks, Config()).gaps] == ["seen мир"]
+
+
+@pytest.mark.parametrize("content", [rb"\uc", rb"\u9999999999", rb"{\fonttbl " + rb"\f1 " * 20_000 + b"}"])
+def test_damaged_rtf_is_named(content: bytes) -> None:
+    document = imported("a.rtf", rb"{\rtf1 " + content + b"}")
+    assert texts(document) == ["до", "после"]
+    assert "the imported part word/a.rtf was not read: its RTF" in document.messages[0].text
 
 
 def test_an_imported_word_file_is_read_with_its_own_lists_and_notes() -> None:
@@ -201,7 +250,10 @@ def test_a_word_file_that_imports_itself_ends() -> None:
         ("a.txt", b"\x00\x01\x02\xff\xfe" * 40, ""),
     ],
 )
-def test_an_import_that_cannot_be_read_is_named(name: str, data: bytes, media_type: str) -> None:
+def test_an_import_that_cannot_be_read_is_named_and_costs_the_rest_nothing(
+    name: str, data: bytes, media_type: str
+) -> None:
+    assert account(importing(name, data, media_type)).visible == 2
     document = imported(name, data, media_type)
     assert texts(document) == ["до", "после"]
     (found,) = document.messages

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 import msgspec
@@ -118,10 +119,10 @@ def _read_root(root: Element, place: str, package: _Package) -> None:
 
 def _read_block(root: Element, place: str, package: _Package) -> None:
     """Adds the text below `root`, which is pruned."""
-    if root.tag == W + "altChunk":
-        _read_embedded_file(root, place, package)
-    for embedded in root.iter(OFFICE + "OLEObject", W + "objectEmbed"):
-        _read_object(embedded, place, package)
+    for embedded in root.iter(W + "altChunk", OFFICE + "OLEObject", W + "objectEmbed"):
+        with suppress(SourceError):  # what cannot be read is not seen; the reader reports it
+            read = _read_embedded_file if embedded.tag == W + "altChunk" else _read_object
+            read(embedded, place, package)
     for table in root.iter(W + "tbl"):
         _collect_repeatable(table, package)
     formulas = list(root.iter(M + "oMath"))
@@ -326,14 +327,9 @@ def _read_object(element: Element, place: str, package: _Package) -> None:
     aspect = (element.get("DrawAspect") or element.get(W + "drawAspect") or "").lower()
     _, name = package.links.get(element.get(R + "id") or "", ("", ""))
     data = package.parts.read(name) if name and aspect != "icon" and element.get("Type") != "Link" else b""
-    if not data.startswith(b"PK"):
+    if not data.startswith(b"PK") or package.files_left <= 0:
         return
-    if package.files_left <= 0:
-        return
-    try:
-        lines = worksheet_lines(data, package.source)
-    except SourceError:  # the reader reports it
-        return
+    lines = worksheet_lines(data, package.source)
     package.visible.pieces += [Piece(line, place) for line in lines if line]
     package.visible.repeatable.update(words(" ".join(lines)))
     package.files_left -= bool(lines)

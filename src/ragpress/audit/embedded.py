@@ -1,4 +1,4 @@
-"""The text of files that a Word file embeds to be shown in place: HTML, web archives, plain text, worksheets."""
+"""The text of files that a Word file embeds to be shown in place: HTML, web archives, RTF, plain text, worksheets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import re
 
 from ragpress.audit.names import S
 from ragpress.audit.package import Parts
-from ragpress.audit.visible import Cell
+from ragpress.audit.visible import UNKNOWN_LETTER, Cell
 from ragpress.audit.xlsx import visible_xlsx
 from ragpress.text import decode, normalize
 
+_MARKUP = re.compile(r"\A\s*<|<(?:html|body|p|div|table|span)\b", re.IGNORECASE)
 _UNSEEN = re.compile(r"<!--.*?-->|<(script|style|head|title)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _INLINE = re.compile(
     r"</?(?:a|abbr|b|big|code|em|font|i|ins|mark|s|small|span|strong|sub|sup|u)\b[^>]*>", re.IGNORECASE
@@ -20,15 +21,28 @@ _INLINE = re.compile(
 _ADDRESS = re.compile(rb"""href=(?:3D)?["']?([^"'>\s]+)""", re.IGNORECASE)
 _SHORT = re.compile(r"\d{1,9}")
 _TAG = re.compile(r"<[^>]*>")
+_RTF_GROUP = re.compile(r"\{([^{}]*)\}")
+_RTF_UNSEEN = re.compile(
+    r"\s*\\(?:\*(?!\\shpinst)|(?:fonttbl|colortbl|stylesheet|info|pict|object|header[lrf]?|footer[lrf]?|fldinst|shprslt|sp"
+    r"|bkmkstart|bkmkend|pntext|listtext)(?![a-z]))"
+)
+_RTF_HIDDEN = re.compile(r"\\(v|deleted)(?![a-z\d-]).*?(?:\\(?:v|deleted)0 ?|\Z)", re.DOTALL)
+_RTF_SIGN = re.compile(
+    r"\\'([0-9a-f]{2})|\\u(-?\d{1,6}) ?(?:\\'[0-9a-f]{2}|[^\\])?|\\([a-z]+)-?\d* ?|\\(.)|[\r\n\0]+", re.IGNORECASE
+)
+_RTF_BREAK = re.compile("par|line|row|sect|page|tab|(?:nest)?cell|footnote|e[mn]space|e[mn]dash")
+_RTF_DEEPEST = 100  # groups inside each other
 
 
 def embedded_lines(data: bytes, source: str) -> list[str]:
-    """The visible lines of an embedded HTML file, web archive or text."""
+    """The visible lines of an embedded HTML file, web archive, RTF file or text."""
     start = data[:1024].lower()
     if b"mime-version:" in start or b"content-type: multipart" in start:
         return _html_lines(_archived_html(data, source))
+    if start.lstrip().startswith(b"{\\rtf"):
+        return _rtf_lines(data.decode("latin-1"))
     text = decode(data, source).text
-    return _html_lines(text) if "<" in text and re.search(r"<(?:html|body|p|div|table|span)\b", text, re.I) else [text]
+    return _html_lines(text) if _MARKUP.search(text) else [text]
 
 
 def worksheet_lines(data: bytes, source: str) -> list[str]:
@@ -73,3 +87,27 @@ def _archived_html(data: bytes, source: str) -> str:
 def _html_lines(text: str) -> list[str]:
     bare = _TAG.sub("\n", _INLINE.sub("", _UNSEEN.sub(" ", text)))
     return html.unescape(bare).split("\n")
+
+
+def _rtf_lines(text: str) -> list[str]:
+    """The lines of an RTF file. Letters of a code page are unknown: which one it is depends on their fonts."""
+    text = re.sub(r"\\[\\{}]", " ", re.sub("[\x80-\xff]", UNKNOWN_LETTER, text))
+    for _ in range(_RTF_DEEPEST):  # from the innermost groups outwards
+        text, count = _RTF_GROUP.subn(_rtf_group, text)
+        if not count:
+            break
+    return _RTF_SIGN.sub(_rtf_sign, text).split("\n")
+
+
+def _rtf_group(found: re.Match[str]) -> str:
+    return " " if _RTF_UNSEEN.match(found[1]) else f"\0{_RTF_HIDDEN.sub('', found[1])}\0"
+
+
+def _rtf_sign(found: re.Match[str]) -> str:
+    byte, unicode, word, other = found.groups()
+    if byte:
+        return UNKNOWN_LETTER
+    if unicode:
+        number = int(unicode) % 0x10000
+        return " " if 0xD800 <= number < 0xE000 else chr(number)
+    return "\n" if word and _RTF_BREAK.fullmatch(word) else " " if other and other != "-" else ""

@@ -48,7 +48,7 @@ def _import(data: bytes, declared: str, part: str, context: Context, blocks: Blo
     if data.startswith(b"PK\x03\x04"):
         return read_nested_word(data, part, context, blocks)
     if start.startswith(b"{\\rtf"):
-        return [Paragraph(text, place) for text in rtf_paragraphs(data)]
+        return [Paragraph(text, place) for text in rtf_paragraphs(data, context.package.source)]
     if (
         kind in ("message/rfc822", "multipart/related")
         or start.startswith(b"mime-version")

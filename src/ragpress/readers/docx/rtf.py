@@ -1,78 +1,61 @@
-"""RTF inside a Word file (altChunk) as plain paragraphs (Rich Text Format specification 1.9.1)."""
+"""RTF inside a Word file (altChunk) as plain paragraphs, read by striprtf.
+
+striprtf shows hidden and deleted text, drops notes and text boxes, and knows bytes of a code page only as escapes
+(`\\'e0`). So the control words in question are exchanged for others first (Rich Text Format specification 1.9.1).
+"""
 
 from __future__ import annotations
 
 import re
 
-_TOKEN = re.compile(rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]+)(-?\d+)? ?|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)")
-_DESTINATION = re.compile(  # groups that hold something else than the text
-    "fonttbl|colortbl|stylesheet|info|pict|object|header[lrf]?|footer[lrf]?|themedata|colorschememapping|datastore|private"
-    "|latentstyles|listtable|listoverridetable|rsidtbl|generator|xmlnstbl|filetbl|revtbl|fldinst|annotation|atnid|atnauthor"
-    "|bkmkstart|bkmkend|template"
-)
-_SIGNS = {"par": "\n", "line": "\n", "row": "\n", "sect": "\n", "page": "\n", "tab": " ", "cell": " | ", "emdash": "—"}
-_SIGNS |= {"endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•"}
-_ESCAPES = {b"~": " ", b"_": "-", b"{": "{", b"}": "}", b"\\": "\\", b"\n": "\n", b"\r": "\n"}
+from striprtf.striprtf import font_table_group, rtf_to_text
+
+from ragpress.errors import SourceError
+
+_BINARY = re.compile(rb"\\bin(\d{1,9}) ?")
+_SWITCHED = re.compile(rb"\\(?:v|deleted)(?![a-z\d-])([^{}]{0,300}?)\\(?:v|deleted)0(?!\d)")
+_MOST_FONTS = 50_000  # characters of the list of fonts; the time that striprtf takes grows with their square
+_CONTROL = re.compile(rb"(?:\\\*)?\\([a-z]+)(-?\d+)? ?|\\[^a-z]|[\x80-\xff]", re.IGNORECASE)
+_EXCHANGED = {
+    b"v": rb"\*",  # the rest of the group is left out
+    b"deleted": rb"\*",
+    b"footnote": rb"\par ",
+    b"shp": b"",
+    b"shpinst": b"",
+    b"shptxt": rb"\par ",
+    b"cell": rb"\tab |\tab ",
+    b"nestcell": rb"\tab |\tab ",
+    b"fldinst": rb"\fldinst ",  # the pattern by which striprtf finds links would take time without bound
+}
+_SIGNS = {rb"\_": b"-", rb"\-": b""}
 
 
-def rtf_paragraphs(data: bytes) -> list[str]:
-    """The visible paragraphs of an RTF file, table rows as one line each."""
-    code_page = re.search(rb"\\ansicpg(\d+)", data[:2048])
-    encoding = f"cp{int(code_page[1])}" if code_page else "cp1252"
+def rtf_paragraphs(data: bytes, source: str) -> list[str]:
+    """The visible paragraphs of an RTF file, table rows as one line each. Raises SourceError for a damaged one."""
+    data = _SWITCHED.sub(rb"{\\*\\v\1}", _without_binary(data))
+    text = _CONTROL.sub(_exchange, data).decode("ascii", "replace")
+    if len(font_table_group(text)) > _MOST_FONTS:
+        raise SourceError("too-large", "its RTF lists too many fonts; save it again in Word", source)
     try:
-        b"".decode(encoding)
-    except LookupError:
-        encoding = "cp1252"
-    return [text for line in _text(data, encoding).split("\n") if (text := " ".join(line.strip(" |").split()))]
+        text = rtf_to_text(text, errors="replace")
+    except (ValueError, TypeError, LookupError, OverflowError) as fault:  # absurd numbers and unknown code pages
+        raise SourceError("bad-archive", f"its RTF is damaged ({fault}); save it again in Word", source) from None
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [line for found in text.splitlines() if (line := " ".join(found.split()).strip(" |"))]
 
 
-def _text(data: bytes, encoding: str) -> str:
-    found: list[str] = []
-    pending = bytearray()  # bytes of the code page, which may need two for a character
-    outer: list[tuple[bool, int]] = []
-    hidden, after_unicode, skip = False, 1, 0
+def _without_binary(data: bytes) -> bytes:
+    """The file without the bytes of pictures, which may look like anything."""
+    kept, position = [], 0
+    while found := _BINARY.search(data, position):
+        kept.append(data[position : found.start()])
+        position = found.end() + int(found[1])
+    return b"".join((*kept, data[position:]))
 
-    def flush() -> None:
-        if pending:
-            found.append(pending.decode(encoding, errors="replace"))
-            pending.clear()
 
-    for match in _TOKEN.finditer(data):
-        byte, word, value, escape, brace, plain = match.groups()
-        if brace == b"{":
-            outer.append((hidden, after_unicode))
-        elif brace == b"}":
-            flush()
-            skip = 0
-            if outer:
-                hidden, after_unicode = outer.pop()
-        elif word:
-            flush()
-            name = word.decode("ascii")
-            if _DESTINATION.fullmatch(name) or (name in ("v", "deleted") and value != b"0"):
-                hidden = True
-            elif name == "uc":
-                after_unicode = int(value or 1)
-            elif name == "u" and value:
-                if not hidden:
-                    found.append(chr(int(value) % 0x10000))
-                skip = after_unicode
-            elif not hidden:
-                found.append(_SIGNS.get(name, ""))
-        elif escape == b"*":
-            hidden = True  # a destination that readers may ignore
-        elif escape:
-            flush()
-            found.append("" if hidden else _ESCAPES.get(escape, ""))
-        elif byte:
-            if skip:
-                skip -= 1
-            elif not hidden:
-                pending.append(int(byte, 16))
-        elif plain:
-            dropped = min(skip, len(plain))
-            skip -= dropped
-            if not hidden:
-                pending += plain[dropped:]
-    flush()
-    return "".join(found).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _exchange(found: re.Match[bytes]) -> bytes:
+    if found[0][0] >= 0x80:
+        return rb"\'%02x" % found[0][0]
+    if found[1] is None or found[2] == b"0":
+        return _SIGNS.get(found[0], found[0])
+    return _EXCHANGED.get(found[1].lower(), found[0])
