@@ -85,6 +85,12 @@ def is_range(text: str) -> bool:
     return len(text) < 24 and bool(_RANGE.fullmatch(text.translate(_ASCII)))
 
 
+def lower_bound(text: str) -> float:
+    """The first number of a figure, for ordering: 15 of `15-64`, 0 of `<5`; -1 where there is none."""
+    found = re.search(r"\d+(?:[.,]\d+)?", text.translate(_ASCII))
+    return -1.0 if found is None else 0.0 if text[0] in "<≤" else float(found[0].replace(",", "."))
+
+
 def fold_letters(text: str) -> str:
     """In lower case and with Persian letters."""
     return text.lower().replace("ي", "ی").replace("ى", "ی").replace("ك", "ک")

@@ -162,7 +162,7 @@ def _end(rows: Sequence[Row], start: int) -> tuple[int, HeaderRows | None]:
             continue
         if head and rows[index].cells == head[0].cells:
             continue  # printed again
-        if head and len(head[-1].filled()) > 2 and all(map(_may_be_note, rows[index : _gap(rows, index)])):
+        if sum(map(bool, header_texts(head))) > 2 and all(map(_may_be_note, rows[index : _gap(rows, index)])):
             continue
         if _begins_anew(rows, index, head, holds) or (behind_gap and not _fits(rows, index, head, holds)):
             return index, found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
-from ragpress.readers.kinds import CELL_LIMIT, fold_letters, is_name, is_period, is_range, kind
+from ragpress.readers.kinds import CELL_LIMIT, fold_letters, is_name, is_period, is_range, kind, lower_bound
 from ragpress.readers.names import DATE_NAMES, UNITS
 from ragpress.readers.rows import Row
 
@@ -63,18 +63,20 @@ def _are_known(view: View, index: int) -> bool:
 
 
 def _name_columns(view: View, index: int) -> bool:
-    """Whether the figures of a row name the columns, as spans and sizes do: ranges, or rising under a blank corner or
-    behind a name in even steps.
+    """Whether the figures of a row name the columns, as spans and sizes do: rising with ranges among them, or rising
+    under a blank corner, or behind a name in even steps.
 
-    `Span, m | 1.0 | 1.5 | 2.0 | 2.5` above `Beam A | 500 | 430 | 300 | 220`.
+    `Span, m | 1.0 | 1.5 | 2.0 | 2.5` above `Beam A | 500 | 430 | 300 | 220`; `Under 10 | 10-14 | 15 | 16 | 17-24`.
     """
     row, filled = view.rows[index], view.filled[index]
     below = [number for number in range(index + 1, min(index + 10, len(view.rows))) if len(view.filled[number]) > 1]
     texts = [row.cells[column] for column in filled if column > 0]
     if not below or len(texts) < 2:
         return False
-    if all(map(is_range, texts)):
-        return not any(is_range(view.rows[number].cells[column]) for number in below for column in view.filled[number])
+    bounds = [lower_bound(text) for text in texts if kind(text) == "figure"]
+    if (len(bounds) > 2 and any(map(is_range, texts))) or all(map(is_range, texts)):
+        ranges = any(is_range(view.rows[number].cells[column]) for number in below for column in view.filled[number])
+        return not ranges and all(one <= other for one, other in pairwise(bounds))
     steps = _steps(view, index)
     if len(steps) < 2 or not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
         return False
@@ -162,7 +164,8 @@ def _is_stub_named(view: View, start: int, end: int) -> bool:
 def _begins(view: View, index: int) -> bool:
     """Whether a row may be the last one of a header: it names columns of values, and holds none."""
     said = view.said(index)
-    if said.values and not _name_columns(view, index):
+    unlabelled = view.filled[index][0] > 0 and said.values < said.names and _are_labelled(view, index)
+    if said.values and not unlabelled and not _name_columns(view, index):
         return False
     if not said.names and said.periods == 1 and view.filled[index][0] == 0 and not is_name(view.rows[index].cells[0]):
         return False  # `Berlin | 1990` may be a row of data
@@ -170,6 +173,12 @@ def _begins(view: View, index: int) -> bool:
     if said.names + said.periods > first or _name_columns(view, index):
         return True
     return any(column not in view.values for column in view.filled[index]) and _is_partial(view, index)
+
+
+def _are_labelled(view: View, index: int) -> bool:
+    """Whether all rows of values below have a text in the first column: one without is none of them."""
+    below = [view.filled[number][0] for number in range(index + 1, len(view.rows)) if view.is_body(number)]
+    return bool(below) and not any(below)
 
 
 def _is_partial(view: View, index: int) -> bool:

@@ -9,9 +9,9 @@ from ragpress.readers.rows import Row
 
 
 def usual_width(rows: Sequence[Row]) -> int:
-    """How many cells most of the first 1000 rows fill; of two numbers equally frequent the larger."""
+    """How many cells most of the first 1000 rows fill, lone texts aside; of two numbers equally frequent the larger."""
     counts = Counter(len(row.filled()) for row in rows[:1000])
-    return max(counts, key=lambda width: (counts[width], width), default=0)
+    return max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
 
 
 def join_header(rows: Sequence[Row]) -> tuple[str, ...]:

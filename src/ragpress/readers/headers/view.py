@@ -60,6 +60,8 @@ class View:
                     leading[column] += 1
         for column, found in marks.items():
             total = found.total()
+            if total == 1 and found["c"]:
+                continue  # `Arson1`, a name with a footnote's number above nothing
             if found["t"] * 5 <= total * 2 and (total - found["t"]) * 2 >= leading[column]:
                 self.values[column] = "c" if found["c"] * 2 >= total - found["t"] else "f"
                 if found["w"] * 2 < total:
