@@ -123,7 +123,7 @@ def _leading_titles(rows: Sequence[Row]) -> int:
 
 
 def _repeats(row: Row, head: Sequence[Row]) -> bool:
-    """A row of the header printed again, as on every page of an export."""
+    """A row of the header printed again."""
     return len(row.filled()) > 1 and any(row.cells == each.cells for each in head)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ragpress.readers.headers.texts import are_facts
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, fold_letters, is_name, is_period, is_range, kind, lower_bound
 from ragpress.readers.names import DATE_NAMES, UNITS
@@ -74,9 +75,12 @@ def _name_columns(view: View, index: int) -> bool:
     if not below or len(texts) < 2:
         return False
     bounds = [lower_bound(text) for text in texts if kind(text) == "figure"]
+    rising = all(one <= other for one, other in pairwise(bounds))
     if (len(bounds) > 2 and any(map(is_range, texts))) or all(map(is_range, texts)):
         ranges = any(is_range(view.rows[number].cells[column]) for number in below for column in view.filled[number])
-        return not ranges and all(one <= other for one, other in pairwise(bounds))
+        return rising and not ranges
+    if 2 < len(bounds) < len(texts):  # `K | 1 | 2 | 3 | Total`
+        return all(other == one + 1 for one, other in pairwise(bounds))
     steps = _steps(view, index)
     if len(steps) < 2 or not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
         return False
@@ -163,6 +167,8 @@ def _is_stub_named(view: View, start: int, end: int) -> bool:
 
 def _begins(view: View, index: int) -> bool:
     """Whether a row may be the last one of a header: it names columns of values, and holds none."""
+    if are_facts(view.rows[index]):
+        return False
     said = view.said(index)
     unlabelled = view.filled[index][0] > 0 and said.values < said.names and _are_labelled(view, index)
     if said.values and not unlabelled and not _name_columns(view, index):
@@ -211,8 +217,7 @@ def _is_upper(view: View, index: int, end: int) -> bool:
     merged = [column for column in filled if row.span(column) > 1]
     if len(filled) == 1:
         return _is_lone_upper(view, index, end, below)
-    last = len(filled) - 1
-    if row.cells[filled[last]].endswith(":") or (row.cells[filled[0]].endswith(":") and not merged):
+    if are_facts(row):
         return False
     if merged or any(column not in below for column in filled if column > 0):
         return not _is_facts(view, index, end)

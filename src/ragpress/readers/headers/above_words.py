@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from ragpress.readers.headers.texts import join_header
+from ragpress.readers.headers.texts import are_facts, join_header
 from ragpress.readers.headers.view import SAMPLE, View
 from ragpress.readers.kinds import CELL_LIMIT, NAME_WORDS, is_name, is_period, kind
 from ragpress.readers.rows import Row
@@ -53,7 +53,7 @@ def _is_candidate(rows: Sequence[Row], width: int) -> bool:
     corner = len(texts) == wide - 1 and not header[0]  # above the names down the side there may be none
     if not texts or (len(texts) * 10 < wide * 6 and not corner):
         return False
-    if all(kind(text) == "figure" for text in texts):
+    if all(kind(text) == "figure" for text in texts) or any(map(are_facts, rows)):
         return False
     short = sum(len(text) <= CELL_LIMIT for text in texts)
     words = sum(kind(text) != "figure" or is_period(text) for text in texts)

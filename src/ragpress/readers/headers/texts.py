@@ -14,6 +14,13 @@ def usual_width(rows: Sequence[Row]) -> int:
     return max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
 
 
+def are_facts(row: Row) -> bool:
+    """Names and their values side by side: `Employee: | Ann | Department: | Sales`."""
+    texts = row.own()
+    named = sum(text.endswith(":") for text in texts)
+    return named < len(texts) <= 2 * named
+
+
 def join_header(rows: Sequence[Row]) -> tuple[str, ...]:
     """One text a column: `group / name` where several rows make the header."""
     return tuple(" / ".join(texts) for texts in header_texts(rows))
