@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragpress.readers.headers import (
+    PREFACE,
     SAMPLE,
     SEARCHED,
     HeaderRows,
+    are_facts,
     find_header,
     find_header_over_values,
     header_texts,
@@ -196,8 +198,9 @@ def _own_table(rows: Sequence[Row]) -> int:
 
 
 def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:
-    """Whether a header of its own stands at `index`, or right below titles that do."""
-    named = next((at for at in range(index, min(index + 6, len(rows))) if len(rows[at].filled()) > 1), None)
+    """Whether a header of its own stands at `index`, or right below titles and facts that do."""
+    several = [at for at in range(index, min(index + PREFACE, len(rows))) if len(rows[at].filled()) > 1]
+    named = next((at for at in several if not _are_facts(rows, at)), None)
     if named is None or named + 1 >= len(rows):
         return False
     cells = [rows[named].cells[column] for column in rows[named].filled()]
@@ -218,6 +221,13 @@ def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: di
     if rows[index].gap and any(holds.get(column, "figure") != "text" for column in columns if column > 0):
         return True
     return sum(is_name(" ".join(texts[column])) for column in columns) * 2 >= len(columns)
+
+
+def _are_facts(rows: Sequence[Row], index: int) -> bool:
+    """Whether a row above a header is no part of it: a name and its value above fuller rows."""
+    if rows[index].filled() != (0, 1):
+        return are_facts(rows[index])
+    return max((len(row.filled()) for row in rows[index + 1 : index + PREFACE]), default=0) > 2
 
 
 def _fits(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:

@@ -12,16 +12,18 @@ from typing import NamedTuple
 
 from ragpress.readers.headers.above_values import are_short, body_start, header_above
 from ragpress.readers.headers.above_words import is_named, is_set_off, possible_depth, stands_out
-from ragpress.readers.headers.texts import header_texts, join_header, usual_width
+from ragpress.readers.headers.texts import are_facts, header_texts, join_header, usual_width
 from ragpress.readers.headers.view import PREFACE, SAMPLE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
 from ragpress.readers.rows import Row
 from ragpress.text.questions import pair_columns
 
 __all__ = [
+    "PREFACE",
     "SAMPLE",
     "SEARCHED",
     "HeaderRows",
+    "are_facts",
     "find_header",
     "find_header_over_values",
     "header_texts",
