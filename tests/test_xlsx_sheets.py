@@ -174,6 +174,26 @@ def test_tables_with_titles_of_their_own_are_two_beside_one_blank_column() -> No
     ]
 
 
+def test_tables_beside_one_blank_column_stay_apart_over_blank_rows() -> None:
+    grid: Grid = [
+        ["Доходы", None, None, "Расходы"],
+        [],
+        ["Статья", "Сумма", None, "Статья", "Сумма"],
+        ["Взносы", 5, None, "Мел", 7],
+        ["Аренда", 6],
+        [],
+        ["Прочее", 1, None, "Бумага", 3],
+    ]
+    units = read(make_xlsx({"А": rows(grid)})).units
+    assert [(unit.text.replace("\n", " "), unit.headings[1:]) for unit in units] == [
+        ("Статья: Взносы Сумма: 5", ("Доходы",)),
+        ("Статья: Аренда Сумма: 6", ("Доходы",)),
+        ("Статья: Прочее Сумма: 1", ("Доходы",)),
+        ("Статья: Мел Сумма: 7", ("Расходы",)),
+        ("Статья: Бумага Сумма: 3", ("Расходы",)),
+    ]
+
+
 def test_a_header_of_rows_with_blank_ones_between_is_one() -> None:
     grid: Grid = [
         ["Region", "Births", None, "Deaths"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -62,34 +62,56 @@ def find_regions(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list
         region, left_over = _cut(left_over, area)
         if region is not None:
             regions.append(region)
-    blocks = list(_blocks(left_over))
-    for number, (block, taken) in enumerate(zip(blocks, _contexts(blocks), strict=True)):
-        for region in _side_by_side(block, taken):
-            region.block = number
-            regions.append(region)
+    number = 0
+    for blocks, taken in _groups(_blocks(left_over)):
+        spans = _glue([row for block in blocks for row in block], _spans(taken))
+        for block in blocks:
+            for region in _side_by_side(block, spans):
+                region.block = number
+                regions.append(region)
+            number += 1
     regions.sort(key=lambda region: (region.ys[0], region.left))
     return regions
 
 
-def _contexts(blocks: Sequence[Sequence[SeenRow]]) -> list[set[int]]:
-    """For each block the columns that cells stand in, there or in the rows that it belongs to.
+def _groups(blocks: Iterable[list[SeenRow]]) -> Iterator[tuple[list[list[SeenRow]], set[int]]]:
+    """Blocks one below another that belong together, and the columns that cells stand in.
 
-    Rows of a header with blank rows between fill few columns: what stands below tells which columns are one table. So
-    does what stands above a line or two, such as totals.
+    What lies side by side in one of them is nowhere bridged by another, so that it is parted in all of them or in
+    none. Some names above a table and a line or two below it, such as totals, fill few of its columns and count for
+    nothing in this.
     """
-    own = [_taken([row for row in block if len(row.texts) > 1] or block) for block in blocks]
-    found = [set(taken) for taken in own]
-    for number in range(len(blocks) - 2, -1, -1):
-        if len(blocks[number]) <= HEADING and _are_names(blocks[number]):
-            found[number] |= found[number + 1]
-    for number in range(1, len(blocks)):
-        if len(blocks[number]) < HEADING and len(blocks[number - 1]) > HEADING:
-            found[number] |= own[number - 1]
-    return found
+    group: list[list[SeenRow]] = []
+    taken: set[int] = set()
+    parts = 1
+    for block in blocks:
+        own = _taken([row for row in block if len(row.texts) > 1] or block)
+        own_parts = len(_spans(own)) if len(block) >= HEADING and not _are_names(block) else 1
+        if group and len(_spans(taken | own)) < max(parts, own_parts):
+            yield group, taken
+            group, taken, parts = [], set(), 1
+        group.append(block)
+        taken |= own
+        parts = max(parts, own_parts)
+    if group:
+        yield group, taken
 
 
 def _are_names(block: Sequence[SeenRow]) -> bool:
-    return all(kind(text) == "text" or is_period(text) for row in block for text in row.texts.values())
+    return len(block) <= HEADING and all(
+        kind(text) == "text" or is_period(text) for row in block for text in row.texts.values()
+    )
+
+
+def _spans(taken: set[int]) -> list[tuple[int, int]]:
+    """The runs of columns without a blank one between, as first and last column."""
+    spans: list[tuple[int, int]] = []
+    for x in sorted(taken):
+        if spans and x <= spans[-1][1] + 1:
+            spans[-1] = spans[-1][0], x
+        else:
+            spans.append((x, x))
+    return spans
 
 
 def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow]]:
@@ -124,15 +146,8 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
         yield block
 
 
-def _side_by_side(block: Sequence[SeenRow], taken: set[int]) -> list[Region]:
-    """The regions of a block: apart where two columns are blank, or one between what looks like two tables."""
-    spans: list[tuple[int, int]] = []
-    for x in sorted(taken):
-        if spans and x <= spans[-1][1] + 1:
-            spans[-1] = spans[-1][0], x
-        else:
-            spans.append((x, x))
-    spans = _glue(block, spans)
+def _side_by_side(block: Sequence[SeenRow], spans: Sequence[tuple[int, int]]) -> list[Region]:
+    """The regions of a block, one for each span of columns that it has cells in."""
     parts: list[list[SeenRow]] = [[] for _ in spans]
     for row in block:
         if len(spans) == 1:
