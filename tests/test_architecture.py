@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "ragpress"
 
 LAYERS = (
-    ("records",),
+    ("records", "system"),
     ("errors",),
     ("config",),
     ("files", "console", "sandbox"),

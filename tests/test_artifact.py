@@ -217,7 +217,10 @@ def test_an_artifact_of_another_format_is_refused_before_anything_else(kb: Path)
     manifest = msgspec.structs.replace(read_manifest(kb), format=1)
     for data in (encode_manifest(manifest), b'{"format": 1, "all else": "is old"}'):
         (kb / "index.json").write_bytes(data)
-        assert "kb/index.json is of format 1, this ragpress reads format 2; build it again with `doit`" in refused(kb)
+        assert (
+            "kb/index.json is of format 1, this ragpress reads format 2; build it again with `ragpress build`"
+            in refused(kb)
+        )
 
 
 def test_an_index_json_that_names_files_elsewhere_is_refused(kb: Path) -> None:
@@ -362,7 +365,7 @@ def test_a_link_to_the_artifact_stays_a_link(kb: Path, tmp_path: Path) -> None:
 def test_a_system_that_cannot_exchange_folders_replaces_them_one_after_the_other(
     kb: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_exchange", lambda one, two: False)
+    monkeypatch.setattr(files, "exchange", lambda one, two: False)
     write_chunks(kb, many_chunks(20))
     assert verify_artifact(kb).counts.chunks == 20
     assert [path.name for path in kb.parent.iterdir()] == ["kb"]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragpress import __version__
+from ragpress.console import write_utf8
 from ragpress.errors import BuildError
 
 _COMMANDS = {
@@ -182,9 +183,7 @@ def _natural(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns the exit status: 0, 1 for what the user can fix, 2 for wrong usage."""
-    for stream in (sys.stdout, sys.stderr):  # the same bytes under every locale
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    write_utf8()
     top = parser()
     options = top.parse_args(arguments)
     if options.command == "cache" and options.max_megabytes is not None and not options.prune:

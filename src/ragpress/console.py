@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,13 @@ Report = Callable[[str], None]
 
 Advance = Callable[[int, int], None]
 _EVERY = 30.0  # seconds between two lines where nobody watches a bar
+
+
+def write_utf8() -> None:
+    """Has standard output and errors take every letter: the same bytes under every locale, and no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def report(line: str) -> None:

@@ -1,13 +1,7 @@
-"""Files on this machine: whole writes, folders swapped in one step, checksummed records, signatures, locks.
-
-The only module that knows how the operating system does it; `sandbox` knows its processes.
-"""
+"""Files on this machine: whole writes, folders swapped in one step, checksummed records, signatures, locks."""
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import fcntl
 import hashlib
 import os
 import shutil
@@ -22,11 +16,9 @@ from typing import TypeVar
 import msgspec
 
 from ragpress.errors import BuildError
+from ragpress.system import exchange, synchronise
 
 _Record = TypeVar("_Record")
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
 
 
 # -- one file --------------------------------------------------------------------------------------------------------
@@ -73,22 +65,24 @@ def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
     `waiting` is called once where another process holds it. Raises BuildError where the file cannot be made.
     """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            waiting()
+            lock.acquire()
     except OSError as error:
         raise BuildError(
             "disk", f"{path.parent.name}/ cannot be written: {error.strerror}; check the folder's rights"
         ) from None
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        lock.release()
 
 
 # -- what tells files and values apart -------------------------------------------------------------------------------
@@ -210,42 +204,21 @@ def disk_error(target: Path, error: OSError) -> BuildError:
     )
 
 
-def _synchronise(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def put_in_place(staging: Path, target: Path) -> None:
     """The new folder under the old one's name, on the disk. At every moment one of the two is there, whole.
 
     Raises OSError.
     """
-    _synchronise(staging)
+    synchronise(staging)
     if not target.exists():
         staging.rename(target)
-        _synchronise(target.parent)
-    elif _exchange(staging, target):
-        _synchronise(target.parent)
+        synchronise(target.parent)
+    elif exchange(staging, target):
+        synchronise(target.parent)
         shutil.rmtree(staging, ignore_errors=True)  # the old one by now; where it stays, the next build removes it
     else:
         # A kill between these two leaves the old one set aside, where readers and the next build look for it.
         target.rename(_aside(target))
         staging.rename(target)
-        _synchronise(target.parent)
+        synchronise(target.parent)
         shutil.rmtree(_aside(target), ignore_errors=True)
-
-
-def _exchange(one: Path, two: Path) -> bool:
-    """Swaps two folders' names in one step, if the system can (Linux: renameat2)."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in (errno.ENOSYS, errno.EINVAL):  # a file system or kernel without it
-        return False
-    raise OSError(code, os.strerror(code))

@@ -25,6 +25,7 @@ from ragpress.errors import ArtifactError
 from ragpress.models.known import ModelFile, cache_folder, known_model, model_of_artifact
 from ragpress.passages import passage
 from ragpress.records import Chunk, ContentType, DocumentEntry, Hit
+from ragpress.system import processors
 from ragpress.text import normalize
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class KnowledgeBase:
                 min_confidence=min_confidence,
             )
 
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        with ThreadPoolExecutor(processors()) as threads:
             return list(threads.map(ask, questions))
 
     def search_vector(

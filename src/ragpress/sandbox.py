@@ -1,18 +1,17 @@
-"""Limits on what reads hostile input: this process's time and memory, and another program's network and secrets too."""
+"""Another program on hostile input: its time, memory, network and secrets are limited."""
 
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-_LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"'  # not every system can limit memory; the time limit stays
+from ragpress.system import kill_with_children, limited
+
 _UNSHARED = ("unshare", "--map-root-user", "--net", "--")
 
 
@@ -40,7 +39,7 @@ def run(
     lets a user do so. Raises TimeoutError after `seconds`, when the program and all that it started are killed, and
     OSError where it cannot be started.
     """
-    wrapped = ["/bin/sh", "-c", _LIMITED, "sh", str(megabytes * 1024), *command]
+    wrapped = limited(command, megabytes)
     if not network and _can_unshare():
         wrapped = [*_UNSHARED, *wrapped]
     with subprocess.Popen(
@@ -55,17 +54,12 @@ def run(
         try:
             output, errors = process.communicate(data, seconds)
         except subprocess.TimeoutExpired:
-            _kill(process)
+            kill_with_children(process)
             raise TimeoutError from None
         except BaseException:
-            _kill(process)
+            kill_with_children(process)
             raise
     return Ended(process.returncode, output, errors.decode("utf-8", "replace"))
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)  # its own session: nothing but what it started
-    process.communicate()
 
 
 @cache
@@ -74,29 +68,3 @@ def _can_unshare() -> bool:
     if shutil.which(_UNSHARED[0]) is None:
         return False
     return subprocess.run([*_UNSHARED, "true"], capture_output=True, check=False).returncode == 0
-
-
-# -- this process ----------------------------------------------------------------------------------------------------
-
-
-def processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
-def limit_memory(megabytes: int) -> None:
-    """Lets this process take so much more address space than it has; a MemoryError follows beyond."""
-    status = Path("/proc/self/statm")
-    if not status.exists():  # other systems have no cheap way to tell what is in use already
-        return
-    used = int(status.read_text().split()[0]) * resource.getpagesize()
-    limit = used + megabytes * (1 << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-def limit_time(seconds: int) -> None:
-    """Has the system end this process once it has computed for so long: its parent, which would, may be gone."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 1
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

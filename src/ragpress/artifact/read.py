@@ -33,6 +33,7 @@ from ragpress.errors import ArtifactError
 from ragpress.lexical.postings import content_hash
 from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.records import Chunk, index_key
+from ragpress.system import processors
 
 _Result = TypeVar("_Result")
 
@@ -108,7 +109,7 @@ def current_folder(folder: Path) -> Path:
 def _open(folder: Path, whole: bool) -> Artifact:
     manifest = read_manifest(folder)
     names = sorted(manifest.files, key=lambda name: (-manifest.files[name].size, name))
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:  # zlib and hashlib let other threads run
+    with ThreadPoolExecutor(processors()) as threads:  # zlib and hashlib let other threads run
         tasks = {name: threads.submit(_checked, folder, name, manifest.files[name], whole) for name in names}
         files = {name: task.result() for name, task in tasks.items()}
     offsets = decode_offsets(files[OFFSETS], manifest.counts.chunks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ import numpy as np
 from ragpress.artifact.format import IndexSettings
 from ragpress.artifact.index import Keys, Stored, build_graph, kernel
 from ragpress.errors import BuildError
+from ragpress.system import interrupts_held_back, processors
 
 FILE_LIMIT = 20_000
 """Up to so many chunks are one file, and so many are in one file at most while there are no more than 256."""
@@ -27,7 +27,7 @@ FILE_LIMIT = 20_000
 _FEWEST = 64
 _MOST = 256
 
-CORES = len(os.sched_getaffinity(0))
+CORES = processors()
 FEW = 6000
 """Vectors whose graphs take less time than starting processes for them."""
 
@@ -73,7 +73,7 @@ def build_graphs(pieces: Iterable[Piece], executor: Executor, pending: int = 2 *
     waiting: deque[tuple[str, Future[bytes]]] = deque()
     try:
         for name, keys, vectors in pieces:
-            with _interrupts_held_back():
+            with interrupts_held_back():
                 waiting.append((name, executor.submit(build_graph, keys, vectors)))
             if len(waiting) >= pending:
                 name, future = waiting.popleft()
@@ -114,13 +114,3 @@ def _end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Lets a process that is started here inherit that an interrupt is not for it: its parent decides what it means."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

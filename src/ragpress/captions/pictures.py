@@ -6,8 +6,6 @@ import io
 import re
 from typing import NamedTuple
 
-import imagesize
-
 LARGEST_FILE = 16 << 20
 """Bytes of a picture above which no engine is asked: endpoints take about 20 MB."""
 _MOST_PIXELS = 100_000_000
@@ -40,6 +38,8 @@ def kind_of(data: bytes) -> Kind:
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         media_type = "image/webp"
     if media_type:
+        import imagesize
+
         sides = imagesize.get(io.BytesIO(data), exif_rotation=False)
         if sides == (-1, -1):  # damaged
             return Kind(media_type)

@@ -16,7 +16,7 @@ import numpy as np
 from ragpress.embedding.llama import Context, Tokens, Vector, Weights, engine
 from ragpress.errors import ModelError
 from ragpress.models.known import ModelFile
-from ragpress.sandbox import processors
+from ragpress.system import processors
 
 _UNIT = 1e-3  # how far from 1 the norm of a finished vector may be
 _SAVE_SECONDS = 2.0  # a killed build loses so much work at most

@@ -18,7 +18,7 @@ from ragpress.evaluation.cases import Case, obstacle
 from ragpress.evaluation.confidence import Separation, question_confidence, separation
 from ragpress.knowledge_base import KnowledgeBase, Mode
 from ragpress.records import Chunk, Hit
-from ragpress.sandbox import processors
+from ragpress.system import processors
 
 DEPTH = 10
 """Hits that are looked at for each question."""

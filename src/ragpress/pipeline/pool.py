@@ -29,7 +29,7 @@ from ragpress.models.selection import configured_models
 from ragpress.pipeline.compile import compile_source
 from ragpress.pipeline.results import Failure, Job, Outcome, failure
 from ragpress.repository import Repository
-from ragpress.sandbox import limit_memory, limit_time, processors
+from ragpress.system import limit_memory, limit_time, processors
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -134,11 +134,12 @@ class Pool:
             if self._pool is None:
                 from pebble import ProcessPool
 
+                spawn: Any = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
                 self._pool = ProcessPool(
                     self.processes,
                     initializer=_prepare,
                     initargs=[self._setup()],
-                    context=multiprocessing.get_context("spawn"),
+                    context=spawn,
                 )
             return self._pool
 

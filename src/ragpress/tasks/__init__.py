@@ -24,7 +24,7 @@ from doit.tools import config_changed
 
 from ragpress import pipeline
 from ragpress.captions.uses import still_true
-from ragpress.console import report
+from ragpress.console import report, write_utf8
 from ragpress.errors import BuildError
 from ragpress.files import file_sha256, stat_signature
 from ragpress.models.selection import chunking_fingerprint
@@ -33,7 +33,7 @@ from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.publish import is_published
 from ragpress.pipeline.results import read_result
 from ragpress.repository import SourceFile, find_sources, open_repository
-from ragpress.sandbox import processors
+from ragpress.system import processors
 from ragpress.tasks.reporter import Reporter, wait_for_turn
 from ragpress.tasks.state import content_changed, state_file
 
@@ -52,6 +52,8 @@ __all__ = [
 
 Task = dict[str, Any]
 Values = dict[str, Any]
+
+write_utf8()
 
 _WAITING = 5  # tasks that are asked for by name: each may hold a thread until its turn comes
 
@@ -73,6 +75,7 @@ except BuildError as error:
 
 POOL = Pool(REPOSITORY)
 
+_BUILD = REPOSITORY.config.build
 _DIRECT = {"capture": False}  # capturing exchanges sys.stdout, which all threads share
 _INTERRUPTED = threading.Event()
 _STOPPED = threading.Event()
@@ -135,7 +138,7 @@ def task_chunk() -> Iterator[Task]:
     yield {"basename": "chunk", "name": None, "doc": "Read each source and cut it into chunks"}
     action = _action(_chunk, alone=False)
     for source in SOURCES:
-        target = f"{REPOSITORY.config.build}/chunks/{source.source}.jsonl"
+        target = f"{_BUILD}/chunks/{source.source}.jsonl"
         made: Values = {}  # what the action leaves for doit to keep, and the next build to compare with
         yield {
             "name": source.source.replace("%", "%25").replace("=", "%3D"),  # doit allows no equal sign in a name
@@ -182,7 +185,7 @@ def _is_chunked(task: Any, values: Values, source: SourceFile, target: str, made
         and values["settings"] == _settings()
         and not content_changed(source.file, values["source"])
         and not content_changed(target, values["target"])
-        and not content_changed(f"{REPOSITORY.build}/documents/{source.source}.json", values["result"])
+        and not content_changed(f"{_BUILD}/documents/{source.source}.json", values["result"])
         and _pictures_current(source)
     )
 
@@ -210,7 +213,7 @@ def _pictures_current(source: SourceFile) -> bool:
 def task_merge() -> Task:
     """Put all chunks in order and drop what belongs to no source"""
     names = ("chunks.jsonl", "documents.jsonl", "merged.json")
-    targets = [f"{REPOSITORY.config.build}/merged/{name}" for name in names]
+    targets = [f"{_BUILD}/merged/{name}" for name in names]
 
     def seen() -> Values:
         return {target: [stat_signature(target), file_sha256(Path(target))] for target in targets}
