@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-
-from lxml import etree
 
 from ragpress.readers.ooxml.formatted_values import ENGLISH, LOCALES, NumberLocale
 from ragpress.readers.ooxml.package import Package
@@ -17,6 +16,7 @@ _ENOUGH = 200
 _TEXTS, _LENGTH = 5_000, 200  # how many texts are looked at, and how many characters of each
 _HEAD = 1 << 20  # bytes of a sheet whose texts stand in the sheet itself
 _SHEETS = 8
+_INLINE_TEXT = re.compile(r"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]+)")
 
 _SCRIPTS = {"ru": re.compile("[\u0400-\u04ff]"), "fa": re.compile("[\u0600-\u06ff]"), "en": re.compile("[A-Za-z]")}
 
@@ -41,13 +41,8 @@ def number_locale(setting: str, package: Package, workbook: Workbook, strings: S
 
 
 def _inline_texts(package: Package, workbook: Workbook) -> Iterator[str]:
-    """Texts from the beginnings of the sheets that hold their texts themselves."""
+    """Texts from the beginnings of the sheets that hold their texts themselves; only their letters count."""
     for sheet in [sheet for sheet in workbook.sheets if sheet.part and not sheet.hidden][:_SHEETS]:
-        parser = etree.XMLPullParser(
-            ("end",), tag="{*}t", resolve_entities=False, load_dtd=False, no_network=True, recover=True
-        )
-        try:
-            parser.feed(package.head(sheet.part, _HEAD))
-        except etree.XMLSyntaxError:  # the reader of the sheet will report it
-            continue
-        yield from (element.text or "" for _, element in parser.read_events())
+        head = package.head(sheet.part, _HEAD)
+        encoding = "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
+        yield from (found[1] for found in _INLINE_TEXT.finditer(head.decode(encoding, "ignore")))

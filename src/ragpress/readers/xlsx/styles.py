@@ -8,12 +8,11 @@ import msgspec
 from openpyxl.styles.borders import Border
 from openpyxl.styles.colors import Color
 from openpyxl.styles.fills import Fill, PatternFill
-from openpyxl.styles.fonts import Font
 from openpyxl.styles.numbers import BUILTIN_FORMATS, FORMAT_GENERAL
 
 from ragpress.readers.ooxml.format_codes import parse_format
 from ragpress.readers.ooxml.package import Package
-from ragpress.readers.ooxml.xml import Element, child
+from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on
 
 _EAST_ASIAN_DATES = dict.fromkeys((27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58), "yyyy-mm-dd")
 _EAST_ASIAN_TIMES = dict.fromkeys((32, 33, 34, 35, 55, 56), "h:mm:ss")
@@ -64,7 +63,7 @@ def read_styles(package: Package, name: str) -> Styles:
         code = entry.get(_FORMAT_16) or entry.get("formatCode")
         if number >= 0 and code and not (number in _SYSTEM_DATES and _parts(code) == _parts(BUILT_IN[number])):
             codes[number] = code
-    fonts = [BOLD * bool(_look(Font, entry).b) for entry in child(root, "fonts")]
+    fonts = [BOLD * _is_bold(entry) for entry in child(root, "fonts")]
     fills = [FILLED * _is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
     borders = [_rules(_look(Border, entry)) for entry in child(root, "borders")]
     formats = child(root, "cellXfs")
@@ -93,8 +92,14 @@ def _at(looks: list[int], index: str | None) -> int:
     return looks[number] if number < len(looks) else 0
 
 
+def _is_bold(font: Element) -> bool:
+    """Files list hundreds of fonts, so that openpyxl's record of each would take longer than a small sheet."""
+    bold = child(font, "b")
+    return bold is not EMPTY and is_on(bold.get("val", "1"))
+
+
 def _look(kind: Any, element: Element) -> Any:
-    """openpyxl's record of a font, fill or border; a plain one where it refuses the file's: no text hangs on it."""
+    """openpyxl's record of a fill or border; a plain one where it refuses the file's: no text hangs on it."""
     try:
         return kind.from_tree(element) or kind()
     except (TypeError, ValueError, AttributeError, KeyError, IndexError):
