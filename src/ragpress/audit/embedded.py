@@ -56,9 +56,9 @@ def worksheet_lines(data: bytes, source: str) -> list[str]:
     active = next((view.get("activeTab") or "0" for view in root.iter(S + "workbookView")), "0")
     shown = names[int(active)] if active.isdecimal() and int(active) < len(names) else ""
     sheet = normalize(" ".join(shown.split()))
-    seen = visible_xlsx(data, source) if names else None
-    rows = [row for row in seen.rows if row.sheet == sheet] if seen is not None else []
-    return [" ".join(cell.text for cell in row.cells if _is_shown_as_stored(cell)) for row in rows]
+    rows = visible_xlsx(data, source).rows if names else []
+    shown_rows = (row.cells for row in rows if row.sheet == sheet)
+    return [" ".join(cell.text for cell in cells if _is_shown_as_stored(cell)) for cells in shown_rows]
 
 
 def _is_shown_as_stored(cell: Cell) -> bool:

@@ -85,15 +85,12 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
     parts = Parts(data, source)
     main = parts.main("sheet", "xl/workbook.xml")
     root = parts.tree(main)
-    if root is None:
-        return seen
     links = parts.links(main)
-    properties = root.find(S + "workbookPr")
     book = _Book(
         parts,
         _shared_strings(_linked_tree(parts, links, "sharedStrings")),
         _formats(_linked_tree(parts, links, "styles")),
-        properties is not None and _is_on(properties.get("date1904")),
+        any(_is_on(properties.get("date1904")) for properties in root.iter(S + "workbookPr")),
         _rich_values(*(_linked_tree(parts, links, kind) for kind in _RICH)),
     )
     for number, entry in enumerate(root.iter(S + "sheet"), start=1):
@@ -117,12 +114,12 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
     return seen
 
 
-def _linked_tree(parts: Parts, links: dict[str, tuple[str, str]], kind: str) -> Element | None:
-    return next((parts.tree(name) for found, name in links.values() if found == kind), None)
+def _linked_tree(parts: Parts, links: dict[str, tuple[str, str]], kind: str) -> Element:
+    return parts.tree(next((name for found, name in links.values() if found == kind), ""))
 
 
-def _shared_strings(root: Element | None) -> list[str]:
-    return [_rich_text(item) for item in root.iterchildren(S + "si")] if root is not None else []
+def _shared_strings(root: Element) -> list[str]:
+    return [_rich_text(item) for item in root.iterchildren(S + "si")]
 
 
 def _rich_text(item: Element) -> str:
@@ -143,10 +140,8 @@ def _plain(text: str) -> str:
 _RICH = ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
 
 
-def _rich_values(metadata: Element | None, values: Element | None, structures: Element | None) -> list[str]:
+def _rich_values(metadata: Element, values: Element, structures: Element) -> list[str]:
     """The names and alternative texts of data types and pictures in cells, by place in the value metadata."""
-    if metadata is None or values is None or structures is None:
-        return []
     fields = [[key.get("n") if key.get("t") == "s" else "" for key in structure] for structure in structures]
     texts = []
     for value in values:
@@ -163,18 +158,15 @@ def _rich_values(metadata: Element | None, values: Element | None, structures: E
     return found
 
 
-def _formats(root: Element | None) -> list[str]:
+def _formats(root: Element) -> list[str]:
     """The format code of each cell style; `""` for General."""
-    if root is None:
-        return []
     codes = dict(_BUILT_IN)
     for entry in root.iter(S + "numFmt"):
         number = entry.get("numFmtId") or ""
         if number.isdigit():
             code = entry.get("formatCode") or ""
             codes[int(number)] = "" if code.lower() == "general" else code
-    styles = root.find(S + "cellXfs")
-    numbers = [style.get("numFmtId") or "0" for style in styles] if styles is not None else []
+    numbers = [style.get("numFmtId") or "0" for style in root.iterfind(f"{S}cellXfs/*")]
     return [codes.get(int(number), "") if number.isdigit() else "" for number in numbers]
 
 
@@ -253,10 +245,8 @@ def _stored(cell: Element, book: _Book) -> tuple[str, str]:
     """The value of a cell as the file has it, and its type."""
     kind = cell.get("t") or "n"
     if kind == "inlineStr":
-        inline = cell.find(S + "is")
-        return (_rich_text(inline) if inline is not None else ""), kind
-    value = cell.find(S + "v")
-    text = (value.text or "").strip(" \n\r\t") if value is not None else ""
+        return "".join(map(_rich_text, cell.iterfind(S + "is"))), kind
+    text = (cell.findtext(S + "v") or "").strip(" \n\r\t")
     if kind == "e" and (metadata := cell.get("vm")):  # the error is for programs that do not know the value's type
         return (
             book.rich[int(metadata) - 1] if metadata.isdigit() and 0 < int(metadata) <= len(book.rich) else ""

@@ -11,7 +11,7 @@ from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import DEEPEST, Context, flat_text
 from ragpress.readers.docx.drawing import read_drawing
 from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
-from ragpress.readers.docx.names import MC, M, R, W, read, switched_on
+from ragpress.readers.docx.names import MC, M, R, W, inner, read, switched_on
 from ragpress.readers.docx.notes import read_note
 from ragpress.readers.docx.styles import ParagraphStyle
 from ragpress.readers.docx.tables import WRAPPERS, read_table
@@ -112,8 +112,7 @@ def _read_properties(element: Element | None, context: Context) -> _Properties:
         return _Properties(context.styles.paragraph(""))
     found = _Properties(context.styles.paragraph(read(element, "style") or ""), element.numPr)
     found.outline = read(element, "outlineLvl", "val")
-    frame = element.find(W + "framePr")
-    found.continues = frame is not None and frame.get(W + "dropCap") in _DROPPED_CAPS
+    found.continues = inner(element, W + "framePr").get(W + "dropCap") in _DROPPED_CAPS
     for mark in element.iterfind(f"{W}rPr/*"):
         if mark.tag in DELETED:
             found.continues = True

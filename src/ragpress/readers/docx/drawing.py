@@ -20,7 +20,7 @@ from ragpress.readers.docx.embedded import OBJECTS, read_object
 from ragpress.readers.docx.graphics import graphic_blocks
 from ragpress.readers.docx.inline import Line, chosen
 from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W, is_on
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.ooxml.xml import EMPTY, Element
 from ragpress.records import Picture
 
 _FILE_NAME = re.compile(
@@ -38,8 +38,8 @@ BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 
 def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockReader) -> None:
     """Adds what a w:drawing, w:pict or w:object shows to the line that holds it."""
-    properties = next(drawing.iter(WP + "docPr"), None)
-    if properties is not None and is_on(properties.get("hidden")):
+    properties = next(drawing.iter(WP + "docPr"), EMPTY)
+    if is_on(properties.get("hidden")):
         return
     pieces = list(_pieces(drawing))
     embedded = [block for piece in pieces if piece.tag in OBJECTS for block in read_object(piece, context, blocks)]
@@ -100,13 +100,11 @@ def _drawn_text(paragraph: Element) -> Iterator[str]:
         yield (node.text or "") if node.tag == A + "t" else "\n"
 
 
-def _alternative(drawing: Element, properties: Element | None) -> str:
+def _alternative(drawing: Element, properties: Element) -> str:
     """What the author says that the drawing shows, on one line."""
-    if properties is not None and any(is_on(mark.get("val")) for mark in properties.iter(_DECORATIVE)):
+    if any(is_on(mark.get("val")) for mark in properties.iter(_DECORATIVE)):
         return ""
-    candidates: list[str | None] = []
-    if properties is not None:
-        candidates += [properties.get("descr"), properties.get("title")]
+    candidates: list[str | None] = [properties.get("descr"), properties.get("title")]
     candidates += [inner.get("descr") for inner in drawing.iter(PIC + "cNvPr")]
     for shape in drawing.iter(V + "shape", V + "rect", V + "group", V + "imagedata"):
         candidates += [shape.get("alt"), shape.get(O + "title")]

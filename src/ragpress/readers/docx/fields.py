@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from ragpress.readers.docx.links import field_address
-from ragpress.readers.docx.names import W, number, switch, value
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.docx.names import W, inner, number, switch, value
+from ragpress.readers.ooxml.xml import EMPTY, Element
 
 _DELETED = (W + "del", W + "moveFrom")
 PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION"})
@@ -127,15 +127,11 @@ def _ended_fields(root: Element) -> dict[Element, bool]:
 
 def _form(data: Element | None) -> str:
     """What a check box or a drop-down list shows (17.16.7, 17.16.9)."""
-    if data is None:
-        return ""
-    box = data.find(W + "checkBox")
-    if box is not None:
+    box = inner(data, W + "checkBox")
+    if box is not EMPTY:
         state = switch(box, W + "checked")
         return "☒" if (switch(box, W + "default") if state is None else state) else "☐"
-    choices = data.find(W + "ddList")
-    if choices is None:
-        return ""
+    choices = inner(data, W + "ddList")
     entries = [entry.get(W + "val") or "" for entry in choices.iterfind(W + "listEntry")]
     chosen = number(value(choices, W + "result")) or number(value(choices, W + "default")) or 0
     return entries[chosen] if 0 <= chosen < len(entries) else ""

@@ -13,7 +13,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.context import Context
-from ragpress.readers.docx.names import CX, DGM, A, C, R, number
+from ragpress.readers.docx.names import CX, DGM, A, C, R, inner, number
 from ragpress.readers.ooxml.formatted_values import show_number
 from ragpress.readers.ooxml.xml import EMPTY, Element
 
@@ -50,10 +50,10 @@ def _chart(root: Element, place: int) -> list[Block]:
     texts += [_rich_text(label) for label in root.iter(C + "dLbl")]
     columns: list[tuple[str, dict[int, str], dict[int, str]]] = []
     for series in root.iter(C + "ser"):
-        name = " ".join(_points(series.find(C + "tx")).values())
+        name = " ".join(_points(inner(series, C + "tx")).values())
         categories = _points(_first(series, "cat", "xVal"))
         columns.append((name, categories, _points(_first(series, "val", "yVal"))))
-        sizes = _points(series.find(C + "bubbleSize"))
+        sizes = _points(inner(series, C + "bubbleSize"))
         if sizes:
             columns.append((name, categories, sizes))
     tables = _grid(columns, place)
@@ -62,37 +62,35 @@ def _chart(root: Element, place: int) -> list[Block]:
     return [*_said(texts if tables else [*named, *texts], place), *tables]
 
 
-def _first(series: Element, *names: str) -> Element | None:
-    return next((found for name in names if (found := series.find(C + name)) is not None), None)
+def _first(series: Element, *names: str) -> Element:
+    return next((found for name in names if (found := inner(series, C + name)) is not EMPTY), EMPTY)
 
 
-def _points(data: Element | None) -> dict[int, str]:
+def _points(data: Element) -> dict[int, str]:
     """The cached values by their index. Levels of a category that is grouped are joined, the outer one first."""
-    found: dict[int, str] = {}
-    if data is None:
-        return found
-    literal = data.find(C + "v")
-    if literal is not None:
+    literal = inner(data, C + "v")
+    if literal is not EMPTY:
         return {0: literal.text or ""}
     levels = list(data.iter(C + "lvl"))
     if not levels:
         return dict(_indexed(data))
-    inner, *outer = [dict(_indexed(level)) for level in levels]
-    for index, text in inner.items():
+    found: dict[int, str] = {}
+    innermost, *outer = [dict(_indexed(level)) for level in levels]
+    for index, text in innermost.items():
         above = [level[max(known)] for level in outer if (known := [key for key in level if key <= index])]
         found[index] = " ".join([*reversed(above), text])
     return found
 
 
 def _indexed(data: Element) -> Iterator[tuple[int, str]]:
-    numeric = next(data.iter(C + "numCache", C + "numLit"), None)
-    usual = numeric.findtext(C + "formatCode") if numeric is not None else None
+    numeric = next(data.iter(C + "numCache", C + "numLit"), EMPTY)
+    usual = numeric.findtext(C + "formatCode")
     for order, point in enumerate(data.iter(C + "pt")):
         if order >= _LONGEST:
             return
         index = number(point.get("idx"))
         text = "".join(value.text or "" for value in point.iter(C + "v")).strip()
-        if text and numeric is not None:
+        if text and numeric is not EMPTY:
             text = _shown(text, point.get("formatCode") or usual or "General")
         if text:
             yield order if index is None else index, text
@@ -162,8 +160,8 @@ def _diagram(root: Element, place: int) -> list[Block]:
         text = "" if silent else " ".join(_rich_text(point).split())
         if text:
             blocks.append(Paragraph(text, place, label="-", depth=depth))
-        inner = sorted(children.get(identifier, []), reverse=True)
-        pending += [(target, depth if silent else depth + 1) for _, target in inner]
+        children_of = sorted(children.get(identifier, []), reverse=True)
+        pending += [(target, depth if silent else depth + 1) for _, target in children_of]
     return blocks
 
 

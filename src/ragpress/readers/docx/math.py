@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragpress.readers.docx.names import M, W, switched_on
+from ragpress.readers.docx.names import M, W, inner, switch
 from ragpress.readers.ooxml.xml import Element
 
 _DEEPEST = 40
@@ -35,16 +35,13 @@ def _all(element: Element, depth: int) -> str:
 
 
 def _run(element: Element, depth: int) -> str:
-    properties = element.find(W + "rPr")
-    vanish = properties.find(W + "vanish") if properties is not None else None
-    if vanish is not None and switched_on(vanish):
+    if switch(element.find(W + "rPr"), W + "vanish"):
         return ""
     return "".join(child.text or "" for child in element if child.tag in (M + "t", W + "t"))
 
 
 def _part(element: Element, name: str, depth: int) -> str:
-    child = element.find(M + name)
-    return _all(child, depth).strip() if child is not None else ""
+    return _all(inner(element, M + name), depth).strip()
 
 
 def _group(text: str) -> str:
@@ -53,9 +50,8 @@ def _group(text: str) -> str:
 
 
 def _character(element: Element, path: str, usual: str) -> str:
-    found = element.find(path)
-    text = found.get(M + "val") if found is not None else None
-    return usual if text is None else text
+    text: str = inner(element, path).get(M + "val", usual)
+    return text
 
 
 def _fraction(element: Element, depth: int) -> str:

@@ -14,7 +14,7 @@ from docx.oxml.exceptions import InvalidXmlError as InvalidElementError
 from docx.oxml.ns import nsmap
 from docx.oxml.simpletypes import ST_OnOff
 
-from ragpress.readers.ooxml.xml import Element, ElementClasses
+from ragpress.readers.ooxml.xml import EMPTY, Element, ElementClasses
 
 ELEMENT_CLASSES: ElementClasses = parser.element_class_lookup
 
@@ -42,10 +42,16 @@ def read(element: Element | None, *names: str) -> Any:
     return element
 
 
+def inner(parent: Element | None, path: str) -> Element:
+    """The first element at `path` below `parent`, `EMPTY` where there is none."""
+    found = None if parent is None else parent.find(path)
+    return EMPTY if found is None else found
+
+
 def value(parent: Element | None, tag: str) -> str | None:
     """The w:val of the child `tag`, or None where there is no such child or value."""
-    child = parent.find(tag) if parent is not None else None
-    return None if child is None else child.get(VAL)
+    found: str | None = inner(parent, tag).get(VAL)
+    return found
 
 
 def is_on(text: str | None, absent: bool = False) -> bool:
@@ -63,8 +69,8 @@ def switched_on(element: Element) -> bool:
 
 def switch(parent: Element | None, tag: str) -> bool | None:
     """The state of the on/off child `tag`, or None where there is no such child."""
-    child = parent.find(tag) if parent is not None else None
-    return None if child is None else switched_on(child)
+    child = inner(parent, tag)
+    return None if child is EMPTY else switched_on(child)
 
 
 def number(text: str | None) -> int | None:

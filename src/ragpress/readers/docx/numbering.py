@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
-from ragpress.readers.docx.names import MC, VAL, W, number, read, switch, value
+from ragpress.readers.docx.names import MC, VAL, W, inner, number, read, switch, value
 from ragpress.readers.docx.numberformats import format_number
 from ragpress.readers.docx.styles import ParagraphStyle, Styles
 from ragpress.readers.docx.symbols import is_private, symbol_text
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.ooxml.xml import EMPTY, Element
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9
@@ -159,23 +159,21 @@ class Numbering:
 
 def _read_level(element: Element) -> tuple[int, Level]:
     depth = number(element.get(W + "ilvl")) or 0
-    form = element.find(W + "numFmt")
-    choice = element.find(f"{MC}AlternateContent/{MC}Choice/{W}numFmt")  # custom formats come with a fallback
-    form = choice if choice is not None else form
-    if form is None:
-        form = element.find(f"{MC}AlternateContent/{MC}Fallback/{W}numFmt")
+    # Custom formats come with a fallback.
+    paths = (f"{MC}AlternateContent/{MC}Choice/{W}numFmt", f"{W}numFmt", f"{MC}AlternateContent/{MC}Fallback/{W}numFmt")
+    form = next((found for path in paths if (found := inner(element, path)) is not EMPTY), EMPTY)
     properties = element.find(W + "rPr")
-    fonts = read(properties, "rFonts")
+    fonts = inner(properties, W + "rFonts")
     start = number(value(element, W + "start"))
     return depth, Level(
         start=0 if start is None else start,
-        kind=(form.get(VAL) if form is not None else None) or "decimal",
-        pattern=(form.get(W + "format") if form is not None else None) or "",
+        kind=form.get(VAL) or "decimal",
+        pattern=form.get(W + "format") or "",
         text=value(element, W + "lvlText") or "",
         legal=bool(switch(element, W + "isLgl")),
         restart=number(value(element, W + "lvlRestart")),
         style=value(element, W + "pStyle") or "",
-        font=(fonts.ascii or fonts.hAnsi or "") if fonts is not None else "",
+        font=fonts.get(W + "ascii") or fonts.get(W + "hAnsi") or "",
         hidden=bool(read(properties, "vanish", "val")),
     )
 

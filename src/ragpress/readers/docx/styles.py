@@ -7,8 +7,8 @@ import re
 import msgspec
 from docx.enum.style import WD_STYLE_TYPE
 
-from ragpress.readers.docx.names import W, read
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.docx.names import W, inner, read
+from ragpress.readers.ooxml.xml import EMPTY, Element
 
 # The built-in names are English in every Word; other writers translate them.
 _HEADING = re.compile(
@@ -89,7 +89,7 @@ class Styles:
         for style in self._chain(identifier):
             for part in style.iterfind(W + "tblStylePr"):
                 if part.get(W + "type") == "firstRow":
-                    shaded = part.find(f"{W}tcPr/{W}shd") is not None
+                    shaded = inner(part, f"{W}tcPr/{W}shd") is not EMPTY
                     return shaded or bool(read(part.find(W + "rPr"), "b", "val"))
         return False
 

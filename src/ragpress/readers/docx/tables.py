@@ -13,8 +13,8 @@ from docx.oxml.simpletypes import ST_Merge
 from ragpress.readers.docx.blocks import Block, Cell, Table, TableRow, lines, paragraphs
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.inline import chosen
-from ragpress.readers.docx.names import MC, VAL, W, is_on, read, switch
-from ragpress.readers.ooxml.xml import Element
+from ragpress.readers.docx.names import MC, VAL, W, inner, is_on, read, switch
+from ragpress.readers.ooxml.xml import EMPTY, Element
 from ragpress.readers.rows import Row
 
 WRAPPERS = frozenset(
@@ -35,7 +35,7 @@ def read_table(
     table = Table([], context.place)
     for row in _inside(element, W + "tr"):
         properties = row.trPr
-        if properties is not None and properties.find(W + "del") is not None:
+        if inner(properties, W + "del") is not EMPTY:
             continue
         found = TableRow([], bool(switch(properties, W + "tblHeader")))
         column = _few(read(properties, "grid_before"), 0)
@@ -58,7 +58,7 @@ def _read_cell(
 ) -> int:
     """Adds a cell to the row. Returns the column after it."""
     properties = element.tcPr
-    if properties is not None and properties.find(W + "cellDel") is not None:
+    if inner(properties, W + "cellDel") is not EMPTY:
         return column
     span = max(1, _few(read(properties, "grid_span"), 1))
     content = blocks(element, context)
@@ -72,15 +72,14 @@ def _read_cell(
 
 
 def _is_shaded(cell: Element) -> bool:
-    shading = cell.find(f"{W}tcPr/{W}shd")
-    return shading is not None and (shading.get(W + "fill") or "auto").lower() not in _NO_COLOUR
+    return (inner(cell, f"{W}tcPr/{W}shd").get(W + "fill") or "auto").lower() not in _NO_COLOUR
 
 
 def _has_styled_head(properties: Element | None, context: Context) -> bool:
     """Whether the table's style shows the first row as a head (17.4.55, 17.7.6.6)."""
-    look = properties.find(W + "tblLook") if properties is not None else None
-    if look is None or not context.styles.heads_tables(read(properties, "style") or ""):
+    if not context.styles.heads_tables(read(properties, "style") or ""):
         return False
+    look = inner(properties, W + "tblLook")
     first = look.get(W + "firstRow")
     if first is not None:
         return is_on(first)
@@ -92,8 +91,8 @@ def _has_styled_head(properties: Element | None, context: Context) -> bool:
 
 def _continues_to_the_right(properties: Element | None) -> bool:
     """A w:hMerge, which python-docx does not know. One without a value continues the cell before (17.18.57)."""
-    mark = properties.find(W + "hMerge") if properties is not None else None
-    return mark is not None and (mark.get(VAL) or ST_Merge.CONTINUE) == ST_Merge.CONTINUE
+    mark = inner(properties, W + "hMerge")
+    return mark is not EMPTY and (mark.get(VAL) or ST_Merge.CONTINUE) == ST_Merge.CONTINUE
 
 
 def _few(found: int | None, usual: int) -> int:
