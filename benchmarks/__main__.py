@@ -2,6 +2,8 @@
 
 `embedding` takes the offline model and a full-size nomic-bert-moe with random weights, which `tests/gguf_maker.py`
 makes here in a few minutes. Nothing else should run meanwhile.
+
+`python -m benchmarks retrieval DIR` measures the finding of answers instead, on the documents and questions in DIR.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import builds, chunking, embedding, index, reading
+from benchmarks import builds, chunking, embedding, index, reading, retrieval
 
 NAMES = ("reading", "chunking", "embedding", "index", "builds")
 
@@ -47,6 +49,14 @@ def full_size(folder: Path) -> Path:
 
 def main() -> None:
     """Prints what was measured as it is measured."""
+    if sys.argv[1:2] == ["retrieval"]:
+        options = argparse.ArgumentParser(prog="python -m benchmarks retrieval", description=retrieval.__doc__)
+        options.add_argument("folder", type=Path, help="documents and questions, by language")
+        data = options.parse_args(sys.argv[2:]).folder
+        with tempfile.TemporaryDirectory() as scratch:
+            for line in retrieval.run(data, Path(scratch)):
+                print(line, flush=True)
+        return
     options = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory, with references.")
     options.add_argument("names", nargs="*", choices=[[], *NAMES], help=f"some of: {', '.join(NAMES)}")
     options.add_argument("--model", type=Path, help="a full-size nomic GGUF; made here otherwise")

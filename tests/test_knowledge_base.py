@@ -10,17 +10,23 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from artifact_maker import MODEL, TEXTS, chunks_of, many_chunks, sample_chunks, unit_vectors, write_chunks
 from ragpress.artifact.format import Manifest, model_record
+from ragpress.artifact.pack import pack
+from ragpress.artifact.read import Artifact, open_artifact
+from ragpress.artifact.search import Search
 from ragpress.config import Config
 from ragpress.embedding.embedder import Embedder
 from ragpress.errors import ArtifactError, ModelError
 from ragpress.knowledge_base import KnowledgeBase
+from ragpress.lexical.fusion import Spread
 from ragpress.models.known import ModelFile, resolve
 from ragpress.passages import passage
 from ragpress.records import Chunk, Hit
+from ragpress.repository import Repository
 
 
 @pytest.fixture
@@ -152,6 +158,150 @@ def test_a_passage_of_two_tables_on_a_sheet_names_the_second() -> None:
     assert joined == "## Лист\n### Врачи\nИмя: А\n\n### Цены\nЦена: 5"
 
 
+# -- by words, by both -----------------------------------------------------------------------------------------------
+
+PRICES = {
+    "цены.md": [
+        "Удаление зуба стоит 5 400 рублей.",
+        "Приём кардиолога стоит 1 800 рублей.",
+        "Звоните +7 (495) 123-45-67.",
+    ],
+    "двор.md": ["Парковка во дворе бесплатна.", "Въезд с переулка.", "Выезд на улицу."],
+    "مطب.md": ["نوبت‌دهی تلفنی است.", "پارکینگ رایگان است."],
+}
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    write_chunks(tmp_path / "kb", sample_chunks(PRICES))
+    with KnowledgeBase.open(tmp_path / "kb") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("сколько стоит удаление зуба?", "Удаление зуба стоит 5 400 рублей."),
+        ("есть ли парковки", "Парковка во дворе бесплатна."),
+        ("кардиологу", "Приём кардиолога стоит 1 800 рублей."),
+        ("5400", "Удаление зуба стоит 5 400 рублей."),
+        ("۵٬۴۰۰", "Удаление зуба стоит 5 400 рублей."),
+        ("84951234567", "Звоните +7 (495) 123-45-67."),
+        ("نوبتدهي", "نوبت‌دهی تلفنی است."),
+    ],
+)
+def test_words_are_found_in_other_forms_and_without_a_model(prices: KnowledgeBase, question: str, first: str) -> None:
+    hit = prices.search(question, mode="words")[0]
+    assert hit.chunk.text.partition("\n\n")[2] == first
+    assert hit.word_score == hit.score == hit.confidence > 0
+    assert hit.cosine is None
+
+
+def test_chunks_without_a_word_of_the_question_are_not_found_by_words(prices: KnowledgeBase) -> None:
+    assert prices.search("томография", mode="words") == ()
+    assert len(prices.search("стоит", 8, mode="words")) == 2
+
+
+def test_filters_hold_for_words(prices: KnowledgeBase) -> None:
+    assert prices.search("стоит", mode="words", sources="двор.md") == ()
+    assert len(prices.search("стоит бесплатна", 9, mode="words", sources=["двор.md", "مطب.md"])) == 1
+
+
+def fused_plainly(artifact: Artifact, text: str, query: npt.NDArray[np.float32]) -> list[int]:
+    cosines = artifact.index.cosines(query, np.arange(len(artifact.index)))
+    scores = Spread.of(cosines).fused(cosines, artifact.words.scores(text))
+    return [int(row) for row in np.lexsort((np.arange(len(scores)), -scores))]
+
+
+@pytest.mark.parametrize("limit", [1000, 100])
+def test_both_together_rank_as_the_formula_does(tmp_path: Path, limit: int) -> None:
+    write_chunks(tmp_path / "kb", many_chunks(900), unit_vectors(900), limit=limit)
+    artifact = open_artifact(tmp_path / "kb")
+    search = Search(artifact)
+    for number, query in enumerate(unit_vectors(30, seed=3)):
+        text = f"строка {number * 17}"
+        found = search.by_both(text, query, 7)
+        assert [one.row for one in found] == fused_plainly(artifact, text, query)[:7]
+        among = np.arange(0, 900, 3)
+        expected = [row for row in fused_plainly(artifact, text, query) if row % 3 == 0][:7]
+        assert [one.row for one in search.by_both(text, query, 7, among)] == expected
+        for one in found:
+            assert one.confidence == pytest.approx((one.cosine or 0) + 0.15 * (one.word_score or 0))
+
+
+def test_words_and_vectors_are_searched_where_not_all_vectors_are_compared(tmp_path: Path) -> None:
+    write_chunks(tmp_path / "kb", many_chunks(900), unit_vectors(900), limit=100)
+    artifact = open_artifact(tmp_path / "kb")
+    artifact.index.scans = False
+    query = unit_vectors(1, seed=3)[0]
+    first = Search(artifact).by_both("строка 451", query, 5)[0]
+    assert "Строка 451." in artifact.chunk(first.row).text
+
+
+def test_a_name_that_a_filter_does_not_know_is_an_error_with_the_nearest_names(prices: KnowledgeBase) -> None:
+    with pytest.raises(ValueError, match=r"there is no source 'цена\.md'; did you mean 'цены\.md'"):
+        prices.search("стоит", mode="words", sources="цена.md")
+    with pytest.raises(ValueError, match="there is no section 'Приёмы'; did you mean 'Приём'"):
+        prices.search("стоит", mode="words", sections=["Приём", "Приёмы"])
+    with pytest.raises(ValueError, match="there is no content type 'table'; did you mean 'table_row'"):
+        prices.search("стоит", mode="words", content_types="table")
+    with pytest.raises(ValueError, match="there is no mode 'both'; use one of hybrid, vector, words"):
+        prices.search("стоит", mode="both")  # type: ignore[arg-type]
+
+
+def test_hits_below_the_confidence_are_left_out(prices: KnowledgeBase) -> None:
+    hits = prices.search("удаление зуба стоит", 5, mode="words")
+    assert len(hits) == 2
+    assert prices.search("удаление зуба стоит", 5, mode="words", min_confidence=hits[0].confidence) == hits[:1]
+    assert prices.search("удаление зуба стоит", 5, mode="words", min_confidence=1.0) == ()
+
+
+def test_several_questions_are_answered_in_their_order(prices: KnowledgeBase) -> None:
+    questions = ["парковка", "кардиолог", "", "зуб"]
+    assert prices.search_many(questions, 2, mode="words") == [prices.search(one, 2, mode="words") for one in questions]
+
+
+def test_hits_that_touch_become_one_with_each_chunk_once(prices: KnowledgeBase) -> None:
+    hits = prices.search("бесплатна стоит переулка", 9, mode="words", merge=True)
+    assert [hit.chunk.source for hit in hits] == ["двор.md", "цены.md"]
+    assert hits[0].passage == "## Приём\n\nПарковка во дворе бесплатна.\n\nВъезд с переулка."
+    assert hits[1].passage.count("стоит") == 2
+    wider = prices.search("бесплатна выезд", 9, mode="words", merge=True, neighbours=1)
+    assert [len(hit.neighbours) for hit in wider] == [2]
+
+
+def test_documents_sources_and_sections_are_named(prices: KnowledgeBase) -> None:
+    assert prices.sources == tuple(sorted(PRICES))
+    assert prices.sections == ("Приём",)
+    assert prices.document("цены.md").chunks == 3
+    with pytest.raises(ValueError, match=r"did you mean 'двор\.md'"):
+        prices.document("двор")
+
+
+def test_an_archive_is_opened_from_the_users_cache_and_unpacked_again_when_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGPRESS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "pyproject.toml").write_text("")
+    repository = Repository(tmp_path / "repo", Config())
+    write_chunks(repository.artifact, sample_chunks(PRICES))
+    archive = pack(repository)
+    shutil.rmtree(repository.artifact)
+    with KnowledgeBase.open(archive) as base:
+        assert len(base.search("парковка", mode="words")) == 1
+    (folder,) = (path for path in (tmp_path / "cache" / "artifacts").iterdir() if path.is_dir())
+    before = folder.stat().st_ino
+    KnowledgeBase.open(archive).close()
+    assert folder.stat().st_ino == before
+    (folder / "words.idx").write_bytes(b"")
+    with KnowledgeBase.open(archive) as base:
+        assert len(base.search("парковка", mode="words")) == 1
+    archive.write_bytes(archive.read_bytes()[:100])
+    with pytest.raises(ArtifactError, match="pack it again"):
+        KnowledgeBase.open(archive)
+
+
 # -- open, closed, replaced, shared ----------------------------------------------------------------------------------
 
 
@@ -238,6 +388,12 @@ def test_a_question_finds_its_answer(real: Path) -> None:
         assert [hit[0].chunk.text.partition("\n\n")[2] for hit in hits] == list(QUESTIONS.values())
         assert list(threads.map(lambda question: base.search(question, 4), QUESTIONS)) == hits
         assert base.search(" \n") == ()
+        base.preload()
+        first = hits[0][0]
+        assert (first.cosine or 0) > 0.8
+        assert (first.word_score or 0) > 0
+        by_vector = base.search(next(iter(QUESTIONS)), 4, mode="vector")[0]
+        assert (by_vector.score, by_vector.word_score) == (by_vector.cosine, None)
 
 
 def test_a_question_is_asked_in_the_form_that_texts_are_stored_in(real: Path, e5: ModelFile) -> None:

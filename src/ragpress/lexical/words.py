@@ -25,6 +25,7 @@ _PHONE = range(10, 16)
 # What separates words whatever stands beside it: no folding reaches across. All else is folded, then searched for runs.
 _PIECES = re.compile(r"[^\s!-/:-@\[-`{-~«»“”„…–—،؛؟·•№]+")
 _RUNS = re.compile(r"[^\W\d_]+")
+_MARKS = re.compile("[\u0300-\u036f]")  # a stress that no letter is composed with
 _BLANKS = " \u00a0\u2009\u202f"
 _SIGNS = f"[{_BLANKS}()‐‑–-]"  # between a telephone number's groups
 _STRETCH = re.compile(rf"\d[\d{_BLANKS},.'’٬()‐‑–-]*")  # begins with a set, so that the search for it is quick
@@ -47,11 +48,16 @@ class _Folded(dict[str, tuple[str, ...]]):
     def __missing__(self, piece: str) -> tuple[str, ...]:
         if len(self) >= _CACHED:
             self.clear()
-        found = self[piece] = tuple(run[:LETTERS] for run in _RUNS.findall(fold(piece)))
+        found = self[piece] = tuple(run[:LETTERS] for run in _RUNS.findall(_MARKS.sub("", fold(piece))))
         return found
 
 
 _folded = _Folded()
+
+
+def clear_remembered() -> None:
+    """Forgets what pieces of text were folded to, which nothing depends on but time and memory."""
+    _folded.clear()
 
 
 def words(text: str) -> list[str]:
