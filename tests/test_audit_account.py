@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ragpress.audit import Account, audit, messages_for
+from ragpress.audit import CoverageReport, audit, messages_for
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.errors import SourceError, render
@@ -13,16 +13,16 @@ from ragpress.readers import read_document
 from ragpress.records import Gap
 
 
-def account(**fields: object) -> Account:
-    usual = {"coverage": 1.0, "visible": 100, "missing": 0, "doubled": 0, "gaps": (), "left_out": {}}
-    return Account(**(usual | fields))  # type: ignore[arg-type]
+def audited(**fields: object) -> CoverageReport:
+    usual = {"coverage": 1.0, "visible": 100, "missing": 0, "duplicated": 0, "gaps": (), "left_out": {}}
+    return CoverageReport(**(usual | fields))  # type: ignore[arg-type]
 
 
-LOSS = account(coverage=0.99, missing=1, gaps=(Gap("по средам", "Врачи!R3"),))
+LOSS = audited(coverage=0.99, missing=1, gaps=(Gap("по средам", "Врачи!R3"),))
 
 
 def test_nothing_is_said_where_nothing_is_missing() -> None:
-    assert messages_for(account(), "a.xlsx", Config()) == ()
+    assert messages_for(audited(), "a.xlsx", Config()) == ()
 
 
 def test_a_small_loss_is_a_warning_that_names_the_first_gap_and_its_place() -> None:
@@ -43,15 +43,15 @@ def test_a_loss_below_the_least_coverage_fails_the_source_by_name() -> None:
 
 
 def test_a_gap_in_a_page_header_is_named_in_words() -> None:
-    (found,) = messages_for(account(coverage=0.99, missing=1, gaps=(Gap("Клиника", "header"),)), "a.docx", Config())
+    (found,) = messages_for(audited(coverage=0.99, missing=1, gaps=(Gap("Клиника", "header"),)), "a.docx", Config())
     assert found.locator is None
     assert "in the header: «Клиника»" in found.text
 
 
 def test_text_that_is_doubled_is_a_warning_where_it_is_much() -> None:
-    assert messages_for(account(doubled=2), "a.docx", Config()) == ()
-    (found,) = messages_for(account(doubled=3), "a.docx", Config())
-    assert (found.severity, found.code) == ("warning", "doubled")
+    assert messages_for(audited(duplicated=2), "a.docx", Config()) == ()
+    (found,) = messages_for(audited(duplicated=3), "a.docx", Config())
+    assert (found.severity, found.code) == ("warning", "duplicated")
 
 
 def test_a_single_lost_word_of_many_keeps_the_coverage_below_one() -> None:
@@ -91,7 +91,7 @@ def test_the_caption_of_a_picture_stands_for_no_text() -> None:
         chunk, content_type="image_caption", text="Плакат: приём по средам", context_chars=0
     )
     found = audit("Вход со двора.\n\nПриём по средам.".encode(), document, (chunk, caption), config)
-    assert (found.gaps, found.doubled) == ((Gap("Приём по средам.", "L3"),), 0)
+    assert (found.gaps, found.duplicated) == ((Gap("Приём по средам.", "L3"),), 0)
 
 
 def test_the_account_is_the_same_every_time() -> None:

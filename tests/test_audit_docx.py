@@ -34,7 +34,7 @@ from docx_maker import (
     tr,
     vml_box,
 )
-from ragpress.audit import Account, audit
+from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.readers.docx import read_docx
@@ -54,7 +54,7 @@ def compiled(data: bytes) -> tuple[Document, tuple[Chunk, ...]]:
     return document, chunk_document(document, CONFIG, words)[0]
 
 
-def account(data: bytes, compiled_from: bytes | None = None) -> Account:
+def audited(data: bytes, compiled_from: bytes | None = None) -> CoverageReport:
     """The account of a file, or of one against the chunks of another: what a reader gives that overlooks the rest."""
     return audit(data, *compiled(data if compiled_from is None else compiled_from), CONFIG)
 
@@ -98,8 +98,8 @@ OVERLOOKED = {
 def test_what_a_reader_overlooks_is_named_with_its_place(name: str) -> None:
     inside, without, missing = OVERLOOKED[name]
     whole = docx(BEFORE + inside + BEHIND, numbering=lists(level(0, "%1.")))
-    assert account(whole).coverage == 1.0
-    found = account(whole, docx(BEFORE + without + BEHIND, numbering=lists(level(0, "%1."))))
+    assert audited(whole).coverage == 1.0
+    found = audited(whole, docx(BEFORE + without + BEHIND, numbering=lists(level(0, "%1."))))
     assert found.coverage < 1.0
     assert found.missing >= len(missing.split())
     places = [gap.place for gap in found.gaps if missing.split()[0] in gap.text]
@@ -108,17 +108,17 @@ def test_what_a_reader_overlooks_is_named_with_its_place(name: str) -> None:
 
 def test_a_note_that_the_text_cites_is_seen_and_one_that_nothing_cites_is_not() -> None:
     whole = docx(BEFORE + CITING, footnotes=footnote("Кроме выходных."))
-    assert account(whole).coverage == 1.0
-    assert account(whole, docx(BEFORE + CITING)).gaps == (Gap("Кроме выходных.", "B2"),)
+    assert audited(whole).coverage == 1.0
+    assert audited(whole, docx(BEFORE + CITING)).gaps == (Gap("Кроме выходных.", "B2"),)
     uncited = docx(BEFORE, footnotes=footnote("Кроме выходных."))
-    assert account(uncited).visible == 3
+    assert audited(uncited).visible == 3
 
 
 def test_a_page_header_counts_once_and_its_page_number_not_at_all() -> None:
     lines = p("Клиника «Рассвет»") + p(r("стр. ") + field(" PAGE ", r("7")))
     whole = docx(BEFORE + SECTION, header1=lines)
-    assert account(whole).coverage == 1.0
-    found = account(whole, docx(BEFORE))
+    assert audited(whole).coverage == 1.0
+    found = audited(whole, docx(BEFORE))
     assert found.gaps == (Gap("Клиника «Рассвет»", "header"),)
     assert found.left_out["page-number"] == 2
 
@@ -126,9 +126,9 @@ def test_a_page_header_counts_once_and_its_page_number_not_at_all() -> None:
 def test_a_header_of_first_pages_counts_only_where_there_are_title_pages() -> None:
     link = '<w:headerReference w:type="first" r:id="rId_header1"/>'
     without = docx(f"{BEFORE}<w:sectPr>{link}</w:sectPr>", header1=p("Титул"))
-    assert account(without, docx(BEFORE)).coverage == 1.0
+    assert audited(without, docx(BEFORE)).coverage == 1.0
     printed = docx(f"{BEFORE}<w:sectPr>{link}<w:titlePg/></w:sectPr>", header1=p("Титул"))
-    assert account(printed, docx(BEFORE)).gaps == (Gap("Титул", "header"),)
+    assert audited(printed, docx(BEFORE)).gaps == (Gap("Титул", "header"),)
 
 
 HIDDEN = {
@@ -140,31 +140,31 @@ HIDDEN = {
 
 @pytest.mark.parametrize("reason", HIDDEN)
 def test_what_nobody_sees_is_counted_apart(reason: str) -> None:
-    found = account(docx(BEFORE + HIDDEN[reason]))
+    found = audited(docx(BEFORE + HIDDEN[reason]))
     assert (found.coverage, found.visible) == (1.0, 4)
     assert found.left_out[reason] >= 2
 
 
 def test_text_hidden_by_its_style_is_not_seen() -> None:
     styles = style("Тайный", inner="<w:rPr><w:vanish/></w:rPr>") + style("Потомок", based="Тайный")
-    found = account(docx(BEFORE + styled("Потомок", "по пятницам"), styles=styles))
+    found = audited(docx(BEFORE + styled("Потомок", "по пятницам"), styles=styles))
     assert (found.visible, found.left_out) == (3, {"hidden": 2})
 
 
 def test_comments_are_left_out() -> None:
     comments = story("comments", f'<w:comment w:id="1">{p("проверить срок")}</w:comment>')
     data = docx(BEFORE, also={"word/comments.xml": comments}, related=[("rId9", "comments", "comments.xml")])
-    assert account(data).left_out == {"comment": 2}
+    assert audited(data).left_out == {"comment": 2}
 
 
 def test_a_moved_text_counts_at_its_new_place_only() -> None:
     moved = p(gone("кочует", "moveFrom")) + p(f'<w:moveTo w:id="3" w:author="x">{r("кочует")}</w:moveTo>')
-    found = account(docx(BEFORE + moved))
-    assert (found.coverage, found.visible, found.doubled) == (1.0, 4, 0)
+    found = audited(docx(BEFORE + moved))
+    assert (found.coverage, found.visible, found.duplicated) == (1.0, 4, 0)
 
 
 def test_a_field_that_never_ends_hides_nothing() -> None:
-    found = account(docx(p(mark("begin") + r("Приём по записи")) + BEHIND))
+    found = audited(docx(p(mark("begin") + r("Приём по записи")) + BEHIND))
     assert found.visible == 7
 
 
@@ -172,19 +172,19 @@ def test_a_field_may_go_on_over_paragraphs() -> None:
     body = p(mark("begin") + code(" TOC ") + r("код") + mark("separate") + r("Раздел 3")) + p(
         r("Глава 5") + mark("end")
     )
-    found = account(docx(body + BEHIND))
+    found = audited(docx(body + BEHIND))
     assert (found.coverage, found.visible) == (1.0, 8)
 
 
 def test_a_paragraph_whose_end_was_deleted_goes_on_in_the_next() -> None:
     ended = '<w:rPr><w:del w:id="5" w:author="x"/></w:rPr>'
-    found = account(docx(p(r("Запи"), ended) + p("сь открыта.") + BEHIND))
+    found = audited(docx(p(r("Запи"), ended) + p("сь открыта.") + BEHIND))
     assert (found.coverage, found.visible) == (1.0, 6)
 
 
 def test_a_text_box_stored_twice_is_seen_once() -> None:
-    found = account(docx(p(r("Адрес") + box(p("вход со двора")))))
-    assert (found.visible, found.doubled) == (4, 0)
+    found = audited(docx(p(r("Адрес") + box(p("вход со двора")))))
+    assert (found.visible, found.duplicated) == (4, 0)
 
 
 def test_headings_are_accounted_for_by_the_chunks_that_carry_them() -> None:
@@ -197,8 +197,8 @@ def test_headings_are_accounted_for_by_the_chunks_that_carry_them() -> None:
 
 
 def test_automatic_numbers_may_stand_in_the_chunks_alone() -> None:
-    found = account(docx(numbered("Паспорт") + numbered("Полис"), numbering=lists(level(0, "Пункт %1."))))
-    assert (found.coverage, found.visible, found.doubled) == (1.0, 2, 0)
+    found = audited(docx(numbered("Паспорт") + numbered("Полис"), numbering=lists(level(0, "Пункт %1."))))
+    assert (found.coverage, found.visible, found.duplicated) == (1.0, 2, 0)
 
 
 def test_a_vertically_merged_value_may_stand_in_every_row() -> None:
@@ -207,14 +207,14 @@ def test_a_vertically_merged_value_may_stand_in_every_row() -> None:
         tr(tc("Первый этаж", '<w:vMerge w:val="restart"/>'), "Терапевт"),
         tr(tc("", "<w:vMerge/>"), "Окулист"),
     )
-    found = account(docx(merged))
-    assert (found.coverage, found.visible, found.doubled) == (1.0, 6, 0)
+    found = audited(docx(merged))
+    assert (found.coverage, found.visible, found.duplicated) == (1.0, 6, 0)
 
 
 def test_text_that_chunks_hold_twice_is_counted() -> None:
     once = docx(BEFORE + BEHIND)
-    assert account(once).doubled == 0
-    assert account(once, docx(BEFORE + BEFORE + BEHIND)).doubled == 3
+    assert audited(once).duplicated == 0
+    assert audited(once, docx(BEFORE + BEFORE + BEHIND)).duplicated == 3
 
 
 def drawing(content: str) -> str:
@@ -239,11 +239,11 @@ DIAGRAM = (
 
 def test_a_main_part_of_another_name_is_seen() -> None:
     elsewhere = docx(BEFORE + BEHIND, main="content/text.xml")
-    assert account(elsewhere, docx(BEFORE)).gaps == (Gap("Регистратура отвечает по телефону.", "B2"),)
+    assert audited(elsewhere, docx(BEFORE)).gaps == (Gap("Регистратура отвечает по телефону.", "B2"),)
 
 
 def test_words_of_a_file_that_shows_none_are_told_of() -> None:
-    assert account(docx(p("")), docx(BEFORE)).doubled == 3
+    assert audited(docx(p("")), docx(BEFORE)).duplicated == 3
 
 
 def test_a_file_that_was_converted_is_audited_as_what_it_became() -> None:
@@ -259,9 +259,9 @@ def test_charts_and_diagrams_are_seen() -> None:
         also={"word/charts/chart1.xml": CHART, "word/diagrams/data1.xml": DIAGRAM},
         related=[("rId7", "chart", "charts/chart1.xml"), ("rId8", "diagramData", "diagrams/data1.xml")],
     )
-    found = account(data, docx(BEFORE))
+    found = audited(data, docx(BEFORE))
     assert [(gap.text, gap.place) for gap in found.gaps] == [("Визиты", "B2"), ("Весна", "B2"), ("Запись", "B2")]
-    assert account(data).coverage == 1.0
+    assert audited(data).coverage == 1.0
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_an_embedded_file_is_seen_in_place(part: str) -> None:
         also={name: inner},
         related=[("rId7", "aFChunk", name.removeprefix("word/"))],
     )
-    assert account(data, docx(BEFORE)).gaps == (Gap("вложенный раздел", "B2"),)
-    assert account(data).coverage == 1.0
+    assert audited(data, docx(BEFORE)).gaps == (Gap("вложенный раздел", "B2"),)
+    assert audited(data).coverage == 1.0
 
 
 def strict(data: bytes) -> bytes:
@@ -295,23 +295,23 @@ def strict(data: bytes) -> bytes:
 
 def test_strict_files_are_seen_as_the_others_are() -> None:
     data = docx(BEFORE + TABLE)
-    assert account(strict(data)).visible == account(data).visible == 9
-    assert account(strict(data), docx(BEFORE)).gaps[0].place == "B2"
+    assert audited(strict(data)).visible == audited(data).visible == 9
+    assert audited(strict(data), docx(BEFORE)).gaps[0].place == "B2"
 
 
 def test_signs_of_symbol_fonts_are_no_words_and_spoil_none() -> None:
     sign = '<w:r><w:sym w:font="Symbol" w:char="F044"/></w:r>'
-    found = account(docx(p(sign + r("t равно") + r(" нулю"))))
+    found = audited(docx(p(sign + r("t равно") + r(" нулю"))))
     assert (found.coverage, found.visible) == (1.0, 2)
 
 
 def test_words_divided_between_runs_are_whole() -> None:
-    found = account(docx(p(f"<w:r>{t('Тера')}</w:r><w:r>{t('певт')}</w:r>")))
+    found = audited(docx(p(f"<w:r>{t('Тера')}</w:r><w:r>{t('певт')}</w:r>")))
     assert (found.coverage, found.visible) == (1.0, 1)
 
 
 def test_marks_of_fields_that_a_text_box_parts_from_each_other_hide_nothing() -> None:
-    inside = account(docx(p(box(p(mark("begin") + r("в рамке"))) + mark("separate") + mark("end") + r("снаружи"))))
+    inside = audited(docx(p(box(p(mark("begin") + r("в рамке"))) + mark("separate") + mark("end") + r("снаружи"))))
     assert (inside.coverage, inside.visible) == (1.0, 3)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragpress.audit import Account, audit
+from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.readers import read_document
@@ -15,7 +15,7 @@ def words(text: str) -> int:
     return 3 + len(text.split())
 
 
-def account(text: str, compiled_from: str | None = None, name: str = "a.md", **settings: object) -> Account:
+def audited(text: str, compiled_from: str | None = None, name: str = "a.md", **settings: object) -> CoverageReport:
     """The account of a text, or of one against the chunks of another: what a reader gives that overlooks the rest."""
     config = Config(min_tokens=0, **settings)  # type: ignore[arg-type]
     document = read_document((text if compiled_from is None else compiled_from).encode(), name, config)
@@ -62,8 +62,8 @@ LINES = {
 
 
 def test_all_that_a_reader_of_the_page_sees_is_covered() -> None:
-    found = account(WIKI)
-    assert (found.coverage, found.missing, found.doubled) == (1.0, 0, 0)
+    found = audited(WIKI)
+    assert (found.coverage, found.missing, found.duplicated) == (1.0, 0, 0)
     assert found.left_out == {"comment": 1, "front-matter": 5}
 
 
@@ -71,36 +71,36 @@ def test_all_that_a_reader_of_the_page_sees_is_covered() -> None:
 def test_a_line_of_markdown_that_is_overlooked_is_named(name: str) -> None:
     line, gap = LINES[name]
     assert line in WIKI
-    assert account(WIKI, WIKI.replace(line, "")).gaps == (gap,)
+    assert audited(WIKI, WIKI.replace(line, "")).gaps == (gap,)
 
 
 def test_a_block_that_only_looks_like_front_matter_is_text() -> None:
     text = "---\n\nВажно: приём отменён.\n\n---\n\nЖдём вас.\n"
-    assert account(text).visible == 5
-    assert account(text, "Ждём вас.\n").gaps == (Gap("Важно: приём отменён.", "L3"),)
+    assert audited(text).visible == 5
+    assert audited(text, "Ждём вас.\n").gaps == (Gap("Важно: приём отменён.", "L3"),)
 
 
 def test_link_targets_and_labels_may_be_indexed_or_not() -> None:
-    with_target = account(
+    with_target = audited(
         "Пишите [сюда](https://example.org/pochta) и [туда][почта].\n\n[почта]: https://example.org\n"
     )
-    assert (with_target.coverage, with_target.visible, with_target.doubled) == (1.0, 4, 0)
+    assert (with_target.coverage, with_target.visible, with_target.duplicated) == (1.0, 4, 0)
 
 
 def test_emphasis_inside_a_word_does_not_divide_it() -> None:
-    assert account("# Сло**во** `кода`ми\n\nТе**ра**певт\n").visible == 3
+    assert audited("# Сло**во** `кода`ми\n\nТе**ра**певт\n").visible == 3
 
 
 def test_a_comment_may_go_on_over_lines_and_is_text_in_code() -> None:
-    found = account("Да.\n\n<!-- раз\nдва -->\n\n```\n<!-- видно -->\n```\n")
+    found = audited("Да.\n\n<!-- раз\nдва -->\n\n```\n<!-- видно -->\n```\n")
     assert (found.visible, found.left_out) == (2, {"comment": 2})
 
 
 def test_what_the_settings_leave_out_is_counted_apart() -> None:
     text = "# А\n\nодин\n\n## Архив\n\nстарое дело\n\n# Б\n\nдва\n"
-    excluded = account(text, excluded_section_headings=("Архив",))
+    excluded = audited(text, excluded_section_headings=("Архив",))
     assert (excluded.coverage, excluded.left_out) == (1.0, {"excluded-section": 3})
-    dropped = account(text, extra_h1="drop")
+    dropped = audited(text, extra_h1="drop")
     assert (dropped.coverage, dropped.left_out) == (1.0, {"extra-h1": 2})
 
 
@@ -114,12 +114,12 @@ def test_a_reader_cannot_leave_out_what_no_setting_asks_for() -> None:
 
 
 def test_a_heading_without_a_body_is_counted_apart() -> None:
-    found = account("# А\n\nодин\n\n## Пусто\n\n## Б\n\nдва\n")
+    found = audited("# А\n\nодин\n\n## Пусто\n\n## Б\n\nдва\n")
     assert (found.coverage, found.left_out) == (1.0, {"empty-section": 1})
 
 
 def test_sections_of_the_same_name_need_a_heading_each() -> None:
-    found = account("## Итоги\n\nраз\n\n## Итоги\n\nдва\n")
+    found = audited("## Итоги\n\nраз\n\n## Итоги\n\nдва\n")
     assert (found.coverage, found.visible) == (1.0, 4)
 
 
@@ -134,13 +134,13 @@ def test_a_word_that_was_divided_between_chunks_is_whole() -> None:
 
 def test_a_line_of_plain_text_that_is_overlooked_is_named() -> None:
     text = "ЧАСЫ ПРИЁМА\n\nПо средам.\nПо пятницам.\n\nВопрос: Где вход?\nОтвет: Со двора.\n"
-    assert account(text, name="a.txt").coverage == 1.0
-    assert account(text, text.replace("По пятницам.\n", ""), name="a.txt").gaps == (Gap("По пятницам.", "L4"),)
-    assert account(text, text.replace("ЧАСЫ ПРИЁМА\n\n", ""), name="a.txt").gaps == (Gap("ЧАСЫ ПРИЁМА", "L1"),)
+    assert audited(text, name="a.txt").coverage == 1.0
+    assert audited(text, text.replace("По пятницам.\n", ""), name="a.txt").gaps == (Gap("По пятницам.", "L4"),)
+    assert audited(text, text.replace("ЧАСЫ ПРИЁМА\n\n", ""), name="a.txt").gaps == (Gap("ЧАСЫ ПРИЁМА", "L1"),)
 
 
 def test_spelling_variants_count_as_the_same_word() -> None:
-    found = account("كتاب علي‌رضا\u0640\u0640 ۱۲\n", "کتاب علیرضا 12\n", name="a.txt")
+    found = audited("كتاب علي‌رضا\u0640\u0640 ۱۲\n", "کتاب علیرضا 12\n", name="a.txt")
     assert (found.coverage, found.visible) == (1.0, 3)
 
 
@@ -148,22 +148,22 @@ TABLE = 'Врач;Кабинет;Приём\nТерапевт;12;"по запи�
 
 
 def test_a_record_that_is_overlooked_is_named_by_its_number() -> None:
-    assert account(TABLE, name="a.csv").coverage == 1.0
+    assert audited(TABLE, name="a.csv").coverage == 1.0
     without = TABLE.replace("Окулист;14;по средам\n", "")
-    assert account(TABLE, without, name="a.csv").gaps == (Gap("Окулист;14;по средам", "R3"),)
+    assert audited(TABLE, without, name="a.csv").gaps == (Gap("Окулист;14;по средам", "R3"),)
 
 
 def test_a_column_that_is_overlooked_is_named() -> None:
-    found = account(TABLE, TABLE.replace(";12", "").replace(";14", "").replace(";Кабинет", ""), name="a.csv")
+    found = audited(TABLE, TABLE.replace(";12", "").replace(";14", "").replace(";Кабинет", ""), name="a.csv")
     assert found.gaps == (Gap("Кабинет", "R1"), Gap("12", "R2"), Gap("14", "R3"))
 
 
 def test_the_hint_that_names_the_delimiter_is_no_text() -> None:
-    found = account(f"sep=;\n{TABLE}", name="a.csv")
+    found = audited(f"sep=;\n{TABLE}", name="a.csv")
     assert (found.coverage, found.visible) == (1.0, 12)
 
 
 def test_what_no_page_shows_of_html_in_markdown_is_not_visible() -> None:
     text = "# А\n\n## Б\n\nТекст <script>alert(1)</script> дальше.\n\n<style>\n.x { color: red }\n</style>\n\nКонец.\n"
-    assert account(text).coverage == 1.0
-    assert account("## Б\n\n" + "<script>" * 20_000 + " видно").visible >= 1
+    assert audited(text).coverage == 1.0
+    assert audited("## Б\n\n" + "<script>" * 20_000 + " видно").visible >= 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragpress.audit import Account, audit
+from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.readers import read_document
@@ -43,7 +43,7 @@ def words(text: str) -> int:
     return 3 + len(text.split())
 
 
-def account(data: bytes, compiled_from: bytes | None = None) -> Account:
+def audited(data: bytes, compiled_from: bytes | None = None) -> CoverageReport:
     """The account of a file, or of one against the chunks of another: what a reader gives that overlooks the rest."""
     document = read_document(data if compiled_from is None else compiled_from, "a.xlsx", CONFIG)
     return audit(data, document, chunk_document(document, CONFIG, words)[0], CONFIG)
@@ -62,18 +62,18 @@ def without_column(number: int) -> list[list[Value | Styled]]:
 
 
 def test_a_whole_table_is_covered_its_header_by_the_rows_that_repeat_it() -> None:
-    found = account(book(GRID))
-    assert (found.coverage, found.visible, found.missing, found.doubled, found.gaps) == (1.0, 15, 0, 0, ())
+    found = audited(book(GRID))
+    assert (found.coverage, found.visible, found.missing, found.duplicated, found.gaps) == (1.0, 15, 0, 0, ())
 
 
 def test_an_overlooked_row_is_named() -> None:
-    found = account(book(GRID), book(without_row(3)))
+    found = audited(book(GRID), book(without_row(3)))
     assert found.gaps == (Gap("Окулист | 14 | по вторникам", "Врачи!R3"),)
     assert found.missing == 4
 
 
 def test_an_overlooked_column_is_named_even_if_it_holds_numbers() -> None:
-    found = account(book(GRID), book(without_column(2)))
+    found = audited(book(GRID), book(without_column(2)))
     assert found.gaps == tuple(
         Gap(text, f"Врачи!R{row}") for row, text in ((1, "Кабинет"), (2, "12"), (3, "14"), (4, "16"))
     )
@@ -82,21 +82,21 @@ def test_an_overlooked_column_is_named_even_if_it_holds_numbers() -> None:
 def test_a_row_is_not_covered_by_the_same_words_in_other_rows() -> None:
     same: list[list[Value | Styled]] = [[*HEADER]]
     same += [["Терапевт", 12, f"смена {name}"] for name in ("утро", "день", "ночь")]
-    found = account(book(same), book([same[0], same[1], [], same[3]]))
+    found = audited(book(same), book([same[0], same[1], [], same[3]]))
     assert found.gaps == (Gap("Терапевт | 12 | смена день", "Врачи!R3"),)
 
 
 def test_an_overlooked_sheet_is_named() -> None:
     two = make_xlsx({"Врачи": rows(GRID), "Цены": rows([["Услуга", "Цена"], ["Осмотр", 900]])})
-    found = account(two, make_xlsx({"Врачи": rows(GRID)}))
+    found = audited(two, make_xlsx({"Врачи": rows(GRID)}))
     assert [gap.place for gap in found.gaps] == ["Цены!R1", "Цены!R2"]
 
 
 def test_an_overlooked_title_is_named() -> None:
     titled = make_xlsx({"Врачи": Sheet(rows([["Расписание на май"], [], *GRID]))})
     untitled = make_xlsx({"Врачи": Sheet(rows(GRID, first=3))})
-    assert account(titled).coverage == 1.0
-    assert account(titled, untitled).gaps == (Gap("Расписание на май", "Врачи!R1"),)
+    assert audited(titled).coverage == 1.0
+    assert audited(titled, untitled).gaps == (Gap("Расписание на май", "Врачи!R1"),)
 
 
 SHOWN: list[tuple[Value, str]] = [
@@ -123,28 +123,28 @@ SHOWN: list[tuple[Value, str]] = [
 def test_a_number_is_found_as_its_format_shows_it(value: Value, code: str) -> None:
     grid: list[list[Value | Styled]] = [["Вид", "Величина"], ["мера", Styled(value, 1)], ["ещё", 7]]
     shown = book(grid, [code])
-    assert account(shown).coverage == 1.0
+    assert audited(shown).coverage == 1.0
     grid[1] = ["мера"]
-    assert account(shown, book(grid, [code])).missing == 1
+    assert audited(shown, book(grid, [code])).missing == 1
 
 
 @pytest.mark.parametrize(("value", "other"), [(7, 1), (1250, 1251), (0.15, 0.16), (99.7, 101), (12, 2)])
 def test_another_number_does_not_stand_for_a_number(value: float, other: float) -> None:
     grid: list[list[Value | Styled]] = [["Вид", "Величина"], ["мера", value], ["ещё", 8]]
     wrong: list[list[Value | Styled]] = [["Вид", "Величина"], ["мера", other], ["ещё", 8]]
-    assert account(book(grid), book(wrong)).missing == 1
+    assert audited(book(grid), book(wrong)).missing == 1
 
 
 def test_a_cell_cannot_take_the_number_of_another() -> None:
     grid: list[list[Value | Styled]] = [["А", "Б"], [15.4, 154], [3, 4]]
-    assert account(book(grid)).coverage == 1.0
-    found = account(book(grid), book([["А", "Б"], [None, 154], [3, 4]]))
+    assert audited(book(grid)).coverage == 1.0
+    found = audited(book(grid), book([["А", "Б"], [None, 154], [3, 4]]))
     assert found.missing == 1
 
 
 def test_a_format_that_shows_nothing_hides_the_value() -> None:
     grid: list[list[Value | Styled]] = [["А", "Б"], ["сумма", Styled(5, 1)], ["ноль", Styled(0, 2)]]
-    found = account(book(grid, [";;;", '#,##0;-#,##0;"-"']))
+    found = audited(book(grid, [";;;", '#,##0;-#,##0;"-"']))
     assert (found.coverage, found.visible) == (1.0, 4)
 
 
@@ -153,7 +153,7 @@ def test_hidden_sheets_rows_and_columns_are_counted_apart() -> None:
     data = make_xlsx(
         {"Врачи": Sheet(rows(GRID, hidden=[3]), before=columns), "Тайна": Sheet(rows([["секрет"]]), state="hidden")}
     )
-    found = account(data)
+    found = audited(data)
     assert (found.coverage, found.visible) == (1.0, 6)
     assert found.left_out == {"hidden-column": 5, "hidden-row": 4, "hidden-sheet": 1}
 
@@ -161,8 +161,8 @@ def test_hidden_sheets_rows_and_columns_are_counted_apart() -> None:
 def test_rows_that_a_filter_hides_are_seen() -> None:
     condition = '<autoFilter ref="A1:C4"><filterColumn colId="0"><filters blank="1"/></filterColumn></autoFilter>'
     data = make_xlsx({"Врачи": Sheet(rows(GRID, hidden=[3]), after=condition)})
-    assert account(data).coverage == 1.0
-    assert account(data, book(without_row(3))).gaps == (Gap("Окулист | 14 | по вторникам", "Врачи!R3"),)
+    assert audited(data).coverage == 1.0
+    assert audited(data, book(without_row(3))).gaps == (Gap("Окулист | 14 | по вторникам", "Врачи!R3"),)
 
 
 def test_of_a_merged_range_the_first_cell_is_seen_wherever_some_of_it_is_visible() -> None:
@@ -172,17 +172,17 @@ def test_of_a_merged_range_the_first_cell_is_seen_wherever_some_of_it_is_visible
         ["под ним", "Окулист"],
         ["Второй", "Хирург"],
     ]
-    found = account(book(grid, after=merge("A2:A3")))
-    assert (found.coverage, found.doubled, found.left_out) == (1.0, 0, {"merged-over": 2})
+    found = audited(book(grid, after=merge("A2:A3")))
+    assert (found.coverage, found.duplicated, found.left_out) == (1.0, 0, {"merged-over": 2})
     data = make_xlsx({"Врачи": Sheet(rows(grid, hidden=[2]), after=merge("A2:A3"))})
-    found = account(data)
+    found = audited(data)
     assert (found.coverage, found.visible) == (1.0, 6)
 
 
 def test_phonetic_runs_and_escapes_are_no_text() -> None:
     strings = "<si><r><t>Тера</t></r><r><t>певт_x000D_</t></r><rPh><t>чтение</t></rPh></si>"
     table = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
-    found = account(make_xlsx({"Врачи": table}, strings=strings))
+    found = audited(make_xlsx({"Врачи": table}, strings=strings))
     assert (found.coverage, found.visible) == (1.0, 1)
 
 
@@ -195,19 +195,19 @@ def test_shapes_are_seen_where_they_begin() -> None:
     )
     link = [("rId1", "drawing", "../drawings/drawing1.xml")]
     data = make_xlsx({"Врачи": Sheet(rows(GRID), links=link)}, parts={"xl/drawings/drawing1.xml": shape})
-    assert account(data).coverage == 1.0
-    assert account(data, book(GRID)).gaps == (Gap("Звоните заранее", "Врачи!R7"),)
+    assert audited(data).coverage == 1.0
+    assert audited(data, book(GRID)).gaps == (Gap("Звоните заранее", "Врачи!R7"),)
 
 
 def test_sheets_are_found_without_relationships() -> None:
     lost = make_xlsx({"Врачи": rows(GRID)}, parts={"xl/_rels/workbook.xml.rels": relationships([])})
-    assert account(lost, book(without_row(4))).gaps[0].place == "Врачи!R4"
+    assert audited(lost, book(without_row(4))).gaps[0].place == "Врачи!R4"
 
 
 def test_cells_and_rows_without_numbers_are_counted_on() -> None:
     bare = '<row><c t="inlineStr"><is><t>Врач</t></is></c><c/><c t="inlineStr"><is><t>Приём</t></is></c></row>'
     columns = f'<cols xmlns="{MAIN}"><col min="3" max="3" hidden="1"/></cols>'
-    found = account(make_xlsx({"Врачи": Sheet(bare * 2, before=columns)}))
+    found = audited(make_xlsx({"Врачи": Sheet(bare * 2, before=columns)}))
     assert found.left_out == {"hidden-column": 2}
 
 
@@ -216,13 +216,13 @@ def test_truth_values_and_errors_are_seen() -> None:
         '<row r="1"><c r="A1" t="inlineStr"><is><t>Открыто</t></is></c><c r="B1" t="b"><v>1</v></c></row>'
         '<row r="2"><c r="A2" t="inlineStr"><is><t>Цена</t></is></c><c r="B2" t="e"><v>#REF!</v></c></row>'
     )
-    found = account(make_xlsx({"Врачи": table}))
+    found = audited(make_xlsx({"Врачи": table}))
     assert (found.coverage, found.visible) == (1.0, 4)
 
 
 def test_a_column_range_that_is_no_number_hides_nothing() -> None:
     page = Sheet(rows([["Имя", "Число"], ["Мост", 1]]), before='<cols><col min="x" max="2" hidden="1"/></cols>')
-    found = account(make_xlsx({"А": page}))
+    found = audited(make_xlsx({"А": page}))
     assert (found.coverage, found.left_out) == (1.0, {})
 
 
@@ -256,13 +256,13 @@ def test_a_number_is_seen_however_its_format_shows_it(code: str, values: list[fl
             ["Окулист", 3],
             ["Хирург", 16],
         ]
-        assert account(make_xlsx({"Врачи": rows(grid)}, formats=[code], properties=epoch)).gaps == ()
+        assert audited(make_xlsx({"Врачи": rows(grid)}, formats=[code], properties=epoch)).gaps == ()
 
 
 def test_a_format_with_digits_of_its_own_hides_no_other_number() -> None:
     shown = book([*GRID, ["Педиатр", Styled(1234, 1), "всегда"]], ['"5-"0000'])
     other = book([*GRID, ["Педиатр", Styled(1235, 1), "всегда"]], ['"5-"0000'])
-    assert [gap.text for gap in account(shown, other).gaps] == ["1234"]
+    assert [gap.text for gap in audited(shown, other).gaps] == ["1234"]
 
 
 RICH = "http://schemas.microsoft.com/office/spreadsheetml/2017/richdata"
@@ -309,14 +309,14 @@ def test_a_picture_in_a_cell_says_its_alternative_text_and_no_error() -> None:
     document = read(data)
     assert texts(document) == ["Товар: Насос\nВид: Насос сбоку\nЦена: 200", "Товар: Клапан\nЦена: 300"]
     assert "cells that show a picture or data without a text: 1" in said(document)
-    assert account(data).gaps == ()
+    assert audited(data).gaps == ()
 
 
 def test_a_linked_data_type_says_the_name_that_it_shows() -> None:
     linked = '<s t="_linkedentity"><k n="%EntityId" t="s"/><k n="_DisplayString" t="s"/><k n="Name" t="s"/></s>'
     data = with_rich_values(linked, ['<rv s="0"><v>a1</v><v>Тверь</v><v>город</v></rv>'], rich_rows("Склад"))
     assert texts(read(data)) == ["Товар: Склад\nВид: Тверь\nЦена: 200"]
-    assert account(data).gaps == ()
+    assert audited(data).gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -339,22 +339,22 @@ def test_a_date_of_the_system_is_shown_as_the_system_does_unless_the_file_says_s
     )
     data = make_xlsx({"Дни": rows([["Что", "Когда"], ["Мост", Styled(45192.378472, 1)]])}, styles=styles)
     assert texts(read(data)) == [f"Что: Мост\nКогда: {shown}"]
-    assert account(data).gaps == ()
+    assert audited(data).gaps == ()
 
 
 def test_a_date_without_a_telling_part_takes_no_number_of_another_cell() -> None:
     grid: list[list[Value | Styled]] = [[88647, Styled(32, 1), "Врач"], ["Мира, 5", "Итого", Styled(0, 2)]]
-    assert account(book(grid, ["dd.mm.yyyy", "h:mm"])).gaps == ()
+    assert audited(book(grid, ["dd.mm.yyyy", "h:mm"])).gaps == ()
 
 
 def test_a_number_in_groups_that_became_a_heading_is_seen() -> None:
     grid: list[list[Value | Styled]] = [[Styled(941371, 1)], [], ["а", "б"], ["в", "г"]]
-    assert account(make_xlsx({"Отчёт": Sheet(rows(grid), after=merge("A1:B1"))}, formats=["#,##0"])).gaps == ()
+    assert audited(make_xlsx({"Отчёт": Sheet(rows(grid), after=merge("A1:B1"))}, formats=["#,##0"])).gaps == ()
 
 
 def test_a_day_by_name_alone_needs_no_number_in_its_row() -> None:
     grid: list[list[Value | Styled]] = [["День", "Врач"], [Styled(45200, 1), "Окулист"], [Styled(45201, 1), "Хирург"]]
-    assert account(book(grid, ["dddd"])).gaps == ()
+    assert audited(book(grid, ["dddd"])).gaps == ()
 
 
 def test_a_number_shown_rounded_leaves_the_number_of_a_later_row() -> None:

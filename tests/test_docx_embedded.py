@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docx_maker import docx, heading, p, read, styled, tbl, tc, texts, tr
-from ragpress.audit import Account, audit
+from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.errors import render
@@ -40,7 +40,7 @@ def told(found: Document) -> list[str]:
     return [render(entry, "") for entry in found.messages]
 
 
-def account(data: bytes, compiled_from: bytes | None = None) -> Account:
+def audited(data: bytes, compiled_from: bytes | None = None) -> CoverageReport:
     config = Config(min_tokens=0)
     found = read_docx(compiled_from or data, "a.docx", config)
     return audit(data, found, chunk_document(found, config, lambda text: len(text.split()))[0], config)
@@ -128,20 +128,20 @@ def test_a_broken_or_missing_workbook_is_named_and_the_rest_is_read() -> None:
 def test_the_audit_sees_the_sheet_in_front_and_misses_it_where_a_reader_overlooks_it() -> None:
     book = make_xlsx({"Цены": PRICES, "Склад": rows([["Товар", "Штук"], ["Мука", 7]])})
     whole = made(book)
-    assert (account(whole).coverage, account(whole).visible, account(whole).doubled) == (1.0, 3 + 6, 0)
+    assert (audited(whole).coverage, audited(whole).visible, audited(whole).duplicated) == (1.0, 3 + 6, 0)
     without = docx(p("Меню:") + p("Приятного аппетита."))
-    assert [(gap.text, gap.place) for gap in account(whole, without).gaps] == [
+    assert [(gap.text, gap.place) for gap in audited(whole, without).gaps] == [
         ("Блюдо Цена", "B2"),
         ("Борщ 250", "B2"),
         ("Щи 220", "B2"),
     ]
     attached = made(book, p("Меню:") + shown(aspect="Icon"))
-    assert account(attached).visible == 1
+    assert audited(attached).visible == 1
 
 
 def test_the_audit_asks_nothing_of_values_that_a_format_shows_in_other_words() -> None:
     book = make_xlsx({"Лист1": rows([["Блюдо", "Доля"], ["Борщ", 0.12345678901234], ["Щи", 0.5]])})
-    assert account(made(book)).coverage == 1.0
+    assert audited(made(book)).coverage == 1.0
 
 
 def test_files_in_files_are_read_up_to_a_number_whatever_their_depth() -> None:
@@ -151,11 +151,11 @@ def test_files_in_files_are_read_up_to_a_number_whatever_their_depth() -> None:
     assert len(texts(found)) == 200 - 7
     start = "a.docx:B7: warning: 40 objects were not read (Word.Document.12: of files inside a file 200 are"
     assert next(line for line in told(found) if "not read" in line).startswith(start)
-    assert account(data).visible == 2 * (200 - 7)
+    assert audited(data).visible == 2 * (200 - 7)
 
 
 def test_hidden_sheets_of_an_embedded_workbook_stay_out() -> None:
     book = make_xlsx({"Цены": PRICES, "Тайна": Sheet(rows([["Код", "Ключ"], ["а", "б"]]), state="hidden")})
     found = document(book)
     assert "Ключ" not in "".join(unit.text for unit in found.units)
-    assert account(made(book)).coverage == 1.0
+    assert audited(made(book)).coverage == 1.0

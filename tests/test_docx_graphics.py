@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docx_maker import NAMES, Part, docx, p, r, read, texts
-from ragpress.audit import Account, audit
+from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
 from ragpress.readers.docx import read_docx
@@ -142,7 +142,7 @@ def imported(name: str, data: Part, media_type: str = "") -> Document:
     return read_docx(importing(name, data, media_type), "a.docx", Config())
 
 
-def account(data: bytes) -> Account:
+def audited(data: bytes) -> CoverageReport:
     document = read_docx(data, "a.docx", Config())
     chunks, _ = chunk_document(document, Config(), lambda text: len(text.split()))
     return audit(data, document, chunks, Config())
@@ -204,7 +204,7 @@ RTF = [
 def test_imported_rtf_is_read_as_word_shows_it_and_the_audit_agrees(content: str, shown: list[str]) -> None:
     data = importing("a.rtf", rf"{{\rtf1\ansi\ansicpg1251 {content}\par}}".encode("cp1251"))
     assert texts(read_docx(data, "a.docx", Config())) == ["до", *shown, "после"]
-    assert (account(data).coverage, account(data).doubled) == (1.0, 0)
+    assert (audited(data).coverage, audited(data).duplicated) == (1.0, 0)
 
 
 def test_the_audit_misses_words_of_imported_rtf_that_a_reader_overlooks() -> None:
@@ -253,7 +253,7 @@ def test_a_word_file_that_imports_itself_ends() -> None:
 def test_an_import_that_cannot_be_read_is_named_and_costs_the_rest_nothing(
     name: str, data: bytes, media_type: str
 ) -> None:
-    assert account(importing(name, data, media_type)).visible == 2
+    assert audited(importing(name, data, media_type)).visible == 2
     document = imported(name, data, media_type)
     assert texts(document) == ["до", "после"]
     (found,) = document.messages

@@ -108,4 +108,4 @@ def test_the_audit_does_not_take_addresses_for_repeated_text() -> None:
     document = read_docx(data, "a.docx", config)
     chunks = chunk_document(document, config, len)[0]
     found = audit(data, document, chunks, config)
-    assert (found.visible, found.missing, found.doubled) == (3, 0, 0)
+    assert (found.visible, found.missing, found.duplicated) == (3, 0, 0)

@@ -23,7 +23,7 @@ CODES: dict[str, str] = {
     "xlsx-formula": "a formula without a stored value",
     # what the audit found of a source
     "coverage": "visible words that are in no chunk",
-    "doubled": "words that stand in the chunks more often than in the source",
+    "duplicated": "words that are in the chunks more often than in the source",
     # what makes a source fail
     "bad-archive": "the file is not the archive it should be",
     "bad-encoding": "the bytes are no text",

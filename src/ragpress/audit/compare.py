@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
-from ragpress.audit.visible import Piece, Visible, words
+from ragpress.audit.visible import Visible, VisibleText, words
 from ragpress.records import Chunk, Document, Gap, Locator
 
 MAX_GAPS = 10
@@ -21,12 +21,12 @@ _HEADER = re.compile(r"^[^:\n]*: (?:=.*)?|^=.*", re.MULTILINE)  # also a formula
 _MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
 
 
-class Balance(msgspec.Struct):
+class WordCounts(msgspec.Struct):
     """The outcome of a comparison in words."""
 
     visible: int = 0
     missing: int = 0
-    doubled: int = 0
+    duplicated: int = 0
     gaps: list[Gap] = []
 
 
@@ -36,9 +36,9 @@ def own_text(chunk: Chunk) -> str:
 
 
 def heading_words(document: Document, chunks: Sequence[Chunk], section: str | None = None) -> Counter[str]:
-    """The words of the headings that chunks carry, once for each time that a heading stands in the source.
+    """The words of the headings that chunks carry, once for each time that a heading is in the source.
 
-    A heading stands anew where the path changes, and where a new section begins under the same path.
+    A heading is there again where the path changes, and where a new section begins under the same path.
     """
     carried = {chunk.headings[:depth] for chunk in chunks for depth in range(1, len(chunk.headings) + 1)}
     found: Counter[str] = Counter()
@@ -59,8 +59,8 @@ def heading_words(document: Document, chunks: Sequence[Chunk], section: str | No
 
 def compare_pieces(
     seen: Visible, document: Document, chunks: Sequence[Chunk], left: Counter[str], plain: Callable[[str], str]
-) -> Balance:
-    """The balance of a source made of pieces. `left` are words left out on purpose; `plain` undoes markup."""
+) -> WordCounts:
+    """The counts of a source made of pieces. `left` are words left out on purpose; `plain` undoes markup."""
     owned = [plain(own_text(chunk)) for chunk in chunks]
     own = Counter(words("\n".join(owned)))
     pieces = _without_found_formulas(seen.pieces, owned)
@@ -69,22 +69,22 @@ def compare_pieces(
     short = visible - own - headed
     if short:
         short = _without_repeated_headings(_without_divided_words(short, owned), pieces, chunks)
-    spared = short & left
-    short -= spared
+    excluded = short & left
+    short -= excluded
     with_row = {f"R{number}" for chunk in chunks for number in _rows_of(chunk)}
     headers = (piece.text for piece in pieces if piece.place[0] == "R" and piece.place not in with_row)
     repeatable = seen.repeatable.union(headed, words("\n".join(headers)))
     formulas = sum(len(words(piece.text)) for piece in seen.pieces if piece.formula)
     formulas -= sum(len(words(piece.text)) for piece in pieces if piece.formula)
-    return Balance(
-        visible=visible.total() + formulas - spared.total(),
+    return WordCounts(
+        visible=visible.total() + formulas - excluded.total(),
         missing=short.total(),
-        doubled=count_doubled(chunks, own, visible, repeatable, plain, formulas),
+        duplicated=count_duplicated(chunks, own, visible, repeatable, plain, formulas),
         gaps=_gaps(pieces, short, owned) if short else [],
     )
 
 
-def _without_found_formulas(pieces: Sequence[Piece], owned: Sequence[str]) -> list[Piece]:
+def _without_found_formulas(pieces: Sequence[VisibleText], owned: Sequence[str]) -> list[VisibleText]:
     """The pieces but for formulas whose letters and digits stand in the chunks in their order."""
     if not any(piece.formula for piece in pieces):
         return list(pieces)
@@ -108,16 +108,18 @@ def _without_divided_words(short: Counter[str], owned: Sequence[str]) -> Counter
     return short
 
 
-def _without_repeated_headings(short: Counter[str], pieces: Sequence[Piece], chunks: Iterable[Chunk]) -> Counter[str]:
+def _without_repeated_headings(
+    short: Counter[str], pieces: Sequence[VisibleText], chunks: Iterable[Chunk]
+) -> Counter[str]:
     """The missing words but for lines that are a heading of some chunk.
 
     Paths do not tell two sections below each other apart whose headings above are of the same wording.
     """
     carried = {tuple(words(heading)) for chunk in chunks for heading in chunk.headings}
     for piece in pieces:
-        said = tuple(words(piece.text))
-        if said and said in carried and Counter(said) <= short:
-            short -= Counter(said)
+        line = tuple(words(piece.text))
+        if line and line in carried and Counter(line) <= short:
+            short -= Counter(line)
     return short
 
 
@@ -130,7 +132,7 @@ def _rows_of(chunk: Chunk) -> Iterable[int]:
     return range(place.start, place.end + 1) if place.unit == "R" else ()
 
 
-def count_doubled(
+def count_duplicated(
     chunks: Iterable[Chunk],
     own: Counter[str],
     visible: Counter[str],
@@ -160,7 +162,7 @@ def count_doubled(
     return surplus(found)
 
 
-def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
+def _gaps(pieces: Sequence[VisibleText], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
     """The first places of the missing words.
 
     A word that is missing once may stand in several places. Named are first those whose wording stands in no chunk and
@@ -169,11 +171,11 @@ def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) ->
     wordings = {wording for text in owned for wording in _wordings(words(text))}
     inside = [words(piece.text) for piece in pieces]
     ranks = []
-    for place, said in enumerate(inside):
-        share = sum((Counter(said) & short).values()) / (len(said) or 1)
+    for place, line in enumerate(inside):
+        share = sum((Counter(line) & short).values()) / (len(line) or 1)
         if share:
-            stands = len(said) >= _WORDING and all(wording in wordings for wording in _wordings(said))
-            ranks.append((stands, 0 if share > 0.5 and not stands else 1 - share, place))
+            found_elsewhere = len(line) >= _WORDING and all(wording in wordings for wording in _wordings(line))
+            ranks.append((found_elsewhere, 0 if share > 0.5 and not found_elsewhere else 1 - share, place))
     left = Counter(short)
     found: dict[int, Gap] = {}
     for _, _, place in sorted(ranks):
@@ -186,9 +188,9 @@ def _gaps(pieces: Sequence[Piece], short: Counter[str], owned: Sequence[str]) ->
     return [found[place] for place in sorted(found)]
 
 
-def _wordings(said: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """All runs of so many words as tell a wording from chance."""
-    return zip(*(said[start:] for start in range(_WORDING)), strict=False)
+def _wordings(line: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All runs of so many words as make a wording no chance."""
+    return zip(*(line[start:] for start in range(_WORDING)), strict=False)
 
 
 def snippet(text: str, lost: Container[str]) -> str:

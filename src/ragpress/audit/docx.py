@@ -20,7 +20,7 @@ from ragpress.audit.graphics import chart_texts, diagram_texts
 from ragpress.audit.names import CX, OFFICE, PIC, TEXTS, WP, A, C, D, M, R, V, W
 from ragpress.audit.package import Element, Parts
 from ragpress.audit.pruning import hidden_styles, is_on, is_page_number, prune, remove_page_numbers, texts
-from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
+from ragpress.audit.visible import UNKNOWN_LETTER, Visible, VisibleText, words
 from ragpress.errors import SourceError
 
 _PARAGRAPHS = (W + "p", A + "p")
@@ -47,7 +47,7 @@ _MOST_FILES = 200  # embedded ones, at all depths together
 _HEADER_ROWS = 4  # of a table; no header is taller
 
 
-class _Package(msgspec.Struct):
+class _WordFile(msgspec.Struct):
     """One Word file on its way to Visible.
 
     `notes` are those that the text refers to, with the place, `repeated_notes` those of table headers. `whole_fields`
@@ -71,10 +71,10 @@ class _Package(msgspec.Struct):
 
 def visible_docx(data: bytes, source: str) -> Visible:
     """All that a reader of the printed document sees, each text once. Raises SourceError for a broken archive."""
-    return _read_package(_Package(source, 0, Parts(data, source), Visible()))
+    return _read_package(_WordFile(source, 0, Parts(data, source), Visible()))
 
 
-def _read_package(package: _Package) -> Visible:
+def _read_package(package: _WordFile) -> Visible:
     parts = package.parts
     main = parts.main("document", "word/document.xml")
     root = parts.tree(main)
@@ -92,7 +92,7 @@ def _read_package(package: _Package) -> Visible:
     return package.visible
 
 
-def _linked_tree(package: _Package, kind: str) -> Element:
+def _linked_tree(package: _WordFile, kind: str) -> Element:
     return package.parts.tree(next((name for found, name in package.links.values() if found == kind), ""))
 
 
@@ -109,7 +109,7 @@ def _blocks(parent: Element) -> Iterator[Element]:
             yield child
 
 
-def _read_root(root: Element, place: str, package: _Package) -> None:
+def _read_root(root: Element, place: str, package: _WordFile) -> None:
     """Adds the text of a note, header or text box, which has fields of its own."""
     outer = package.whole_fields, package.open_fields
     package.whole_fields, package.open_fields = _whole_fields(root), []
@@ -117,7 +117,7 @@ def _read_root(root: Element, place: str, package: _Package) -> None:
     package.whole_fields, package.open_fields = outer
 
 
-def _read_block(root: Element, place: str, package: _Package) -> None:
+def _read_block(root: Element, place: str, package: _WordFile) -> None:
     """Adds the text below `root`, which is pruned."""
     for embedded in root.iter(W + "altChunk", OFFICE + "OLEObject", W + "objectEmbed"):
         with suppress(SourceError):  # what cannot be read is not seen; the reader reports it
@@ -138,13 +138,15 @@ def _read_block(root: Element, place: str, package: _Package) -> None:
             package.visible.repeatable.update(words(drawing.get(name) or ""))
     for entry in root.iter(W + "listEntry"):  # of a form; which one is chosen matters little here
         package.visible.repeatable.update(words(entry.get(W + "val") or ""))
-    package.visible.pieces += [Piece(text, place) for text in _flat(root, place, package) if text.strip()]
-    package.visible.pieces += [Piece(" ".join(texts(formula, *TEXTS)), place, formula=True) for formula in formulas]
+    package.visible.pieces += [VisibleText(text, place) for text in _flat(root, place, package) if text.strip()]
+    package.visible.pieces += [
+        VisibleText(" ".join(texts(formula, *TEXTS)), place, formula=True) for formula in formulas
+    ]
     for box in floating:
         _read_root(box, place, package)
 
 
-def _collect_repeatable(table: Element, package: _Package) -> None:
+def _collect_repeatable(table: Element, package: _WordFile) -> None:
     """The words and notes of header rows and vertically merged cells, which every row's chunk may repeat."""
     rows = list(table.iterchildren(W + "tr"))
     repeated = [row for row in rows if row.find(f"{W}trPr/{W}tblHeader") is not None]
@@ -161,7 +163,7 @@ def _note_key(reference: Element) -> tuple[str, str]:
     return "footnotes" if reference.tag == _NOTES[0] else "endnotes", reference.get(W + "id") or ""
 
 
-def _flat(root: Element, place: str, package: _Package) -> Iterator[str]:
+def _flat(root: Element, place: str, package: _WordFile) -> Iterator[str]:
     """The texts of the paragraphs below `root`, and of its drawings."""
     buffer: list[str] = []
     for element in root.iter(*_READ):
@@ -218,7 +220,7 @@ def _whole_fields(root: Element) -> set[Element]:
     return whole
 
 
-def _step(mark: Element, package: _Package) -> None:
+def _step(mark: Element, package: _WordFile) -> None:
     kind = mark.get(W + "fldCharType") if mark in package.whole_fields else ""
     if kind == "begin":
         package.open_fields.append(False)
@@ -228,19 +230,19 @@ def _step(mark: Element, package: _Package) -> None:
         package.open_fields.pop()
 
 
-def _graphic(element: Element, package: _Package) -> Element:
+def _graphic(element: Element, package: _WordFile) -> Element:
     _, name = package.links.get(element.get(R + ("dm" if element.tag == D + "relIds" else "id")) or "", ("", ""))
     return package.parts.tree(name)
 
 
-def _collect_addresses(root: Element, name: str, package: _Package) -> None:
+def _collect_addresses(root: Element, name: str, package: _WordFile) -> None:
     """The words of the addresses of links: nobody sees them, but the chunks may hold them."""
     codes = (mark.get(W + "instr") or mark.text or "" for mark in root.iter(W + "fldSimple", W + "instrText"))
     for text in (*package.parts.addresses(name), *codes):
         package.visible.repeatable.update(words(text))
 
 
-def _read_notes(package: _Package) -> None:
+def _read_notes(package: _WordFile) -> None:
     """Adds the notes that the text refers to; notes may refer to none themselves."""
     wanted = dict(package.notes)
     for kind in ("footnotes", "endnotes"):
@@ -256,7 +258,7 @@ def _read_notes(package: _Package) -> None:
                 _read_root(note, wanted[key], package)
 
 
-def _read_headers(root: Element, package: _Package) -> None:
+def _read_headers(root: Element, package: _WordFile) -> None:
     """Adds the paragraphs of the page headers and footers that are printed, each once, without page numbers."""
     visible, links = package.visible, package.links
     printed_lines: set[tuple[str, ...]] = set()
@@ -281,7 +283,7 @@ def _read_headers(root: Element, package: _Package) -> None:
     package.links = links
 
 
-def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
+def _headers(root: Element, package: _WordFile) -> dict[str, tuple[str, bool]]:
     """The header and footer parts, with what they are and whether they are printed on any page."""
     settings = _linked_tree(package, "settings")
     even = any(is_on(mark) for mark in settings.iter(W + "evenAndOddHeaders"))
@@ -300,29 +302,29 @@ def _headers(root: Element, package: _Package) -> dict[str, tuple[str, bool]]:
     return found
 
 
-def _count_comments(package: _Package) -> None:
+def _count_comments(package: _WordFile) -> None:
     package.visible.leave_out("comment", texts(_linked_tree(package, "comments"), *TEXTS))
 
 
-def _collect_labels(package: _Package) -> None:
+def _collect_labels(package: _WordFile) -> None:
     """Words of automatic labels (`Chapter %1.`) are in no text, yet may stand in the chunks."""
     numbering = _linked_tree(package, "numbering")
     for label in numbering.iter(W + "lvlText"):
         package.visible.repeatable.update(words(re.sub(r"%\d", " ", label.get(W + "val") or "")))
 
 
-def _read_embedded_file(element: Element, place: str, package: _Package) -> None:
+def _read_embedded_file(element: Element, place: str, package: _WordFile) -> None:
     """Adds the text of a file that Word shows in place of an altChunk."""
     _, name = package.links.get(element.get(R + "id") or "", ("", ""))
     data = package.parts.read(name) if name else b""
     if data.startswith(b"PK"):
         _read_nested(data, place, package)
     elif data:
-        package.visible.pieces += [Piece(line, place) for line in embedded_lines(data, package.source)]
+        package.visible.pieces += [VisibleText(line, place) for line in embedded_lines(data, package.source)]
         package.visible.repeatable.update(words(" ".join(embedded_addresses(data))))
 
 
-def _read_object(element: Element, place: str, package: _Package) -> None:
+def _read_object(element: Element, place: str, package: _WordFile) -> None:
     """Adds what an object shows of the workbook or Word file in it; an icon and a link show nothing of theirs."""
     aspect = (element.get("DrawAspect") or element.get(W + "drawAspect") or "").lower()
     _, name = package.links.get(element.get(R + "id") or "", ("", ""))
@@ -330,21 +332,21 @@ def _read_object(element: Element, place: str, package: _Package) -> None:
     if not data.startswith(b"PK") or package.files_left <= 0:
         return
     lines = worksheet_lines(data, package.source)
-    package.visible.pieces += [Piece(line, place) for line in lines if line]
+    package.visible.pieces += [VisibleText(line, place) for line in lines if line]
     package.visible.repeatable.update(words(" ".join(lines)))
     package.files_left -= bool(lines)
     if not lines:
         _read_nested(data, place, package)
 
 
-def _read_nested(data: bytes, place: str, package: _Package) -> None:
+def _read_nested(data: bytes, place: str, package: _WordFile) -> None:
     """Adds the text of a Word file inside this one."""
     if package.depth >= _DEPTH or package.files_left <= 0:
         return
-    nested = _Package(package.source, package.depth + 1, Parts(data, package.source), Visible())
+    nested = _WordFile(package.source, package.depth + 1, Parts(data, package.source), Visible())
     nested.files_left = package.files_left - 1
     inner = _read_package(nested)
     package.files_left = nested.files_left
-    package.visible.pieces += [Piece(piece.text, place) for piece in inner.pieces]
+    package.visible.pieces += [VisibleText(piece.text, place) for piece in inner.pieces]
     package.visible.left_out.update(inner.left_out)
     package.visible.repeatable.update(inner.repeatable)

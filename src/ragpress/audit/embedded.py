@@ -9,7 +9,7 @@ import re
 
 from ragpress.audit.names import S
 from ragpress.audit.package import Parts
-from ragpress.audit.visible import UNKNOWN_LETTER, Cell
+from ragpress.audit.visible import UNKNOWN_LETTER, StoredCell
 from ragpress.audit.xlsx import visible_xlsx
 from ragpress.text import decode, normalize
 
@@ -61,7 +61,7 @@ def worksheet_lines(data: bytes, source: str) -> list[str]:
     return [" ".join(cell.text for cell in cells if _is_shown_as_stored(cell)) for cells in shown_rows]
 
 
-def _is_shown_as_stored(cell: Cell) -> bool:
+def _is_shown_as_stored(cell: StoredCell) -> bool:
     plain = cell.kind == "number" and cell.code in ("", "General") and _SHORT.fullmatch(cell.text)
     return cell.kind == "text" or bool(plain)
 

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import msgspec
 
-from ragpress.audit.compare import MAX_GAPS, Balance, count_doubled, heading_words, own_text, shorten
+from ragpress.audit.compare import MAX_GAPS, WordCounts, count_duplicated, heading_words, own_text, shorten
 from ragpress.audit.values import TRUTH, Numbers, claim
-from ragpress.audit.visible import Cell, Piece, Row, Visible, words
+from ragpress.audit.visible import SheetRow, StoredCell, Visible, VisibleText, words
 from ragpress.records import Chunk, Document, Gap, LeftOut, Locator
 
 _T = TypeVar("_T")
@@ -19,15 +19,15 @@ _T = TypeVar("_T")
 _Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many words it is
 
 
-class _Sheet(msgspec.Struct):
+class _SheetWords(msgspec.Struct):
     """A sheet's rows and floating texts, and for each row the numbers of the chunks that stand for it.
 
     `words` and `numbers` are what each chunk says and no cell has claimed yet; `spare` are words, `lines` texts that
     stand for the sheet outside of its chunks, in headings or among what was left out on purpose.
     """
 
-    rows: list[Row]
-    pieces: list[Piece]
+    rows: list[SheetRow]
+    pieces: list[VisibleText]
     spare: Counter[str]
     lines: list[str]
     holders: dict[int, list[int]]
@@ -35,8 +35,8 @@ class _Sheet(msgspec.Struct):
     numbers: list[Numbers]
 
 
-def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], excluded: Sequence[LeftOut]) -> Balance:
-    """The balance of a workbook. `excluded` was left out on purpose.
+def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], excluded: Sequence[LeftOut]) -> WordCounts:
+    """The counts of a workbook. `excluded` was left out on purpose.
 
     A cell is looked for in its own row's chunks. What has none, such as a header that the chunks of other rows repeat,
     has to stand among the words of the sheet that no row has claimed.
@@ -45,7 +45,7 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], exc
     rows_of = _grouped((row.sheet, row) for row in seen.rows)
     pieces_of = _grouped((Locator.parse(piece.place).part, piece) for piece in seen.pieces)
     left_of = _grouped((entry.locator.part, entry.text) for entry in excluded)
-    balance = Balance()
+    counts = WordCounts()
     visible: Counter[str] = Counter()
     own: Counter[str] = Counter()
     repeatable = seen.repeatable.union(*TRUTH.values())
@@ -55,22 +55,22 @@ def compare_rows(seen: Visible, document: Document, chunks: Sequence[Chunk], exc
         left = left_of.get(name, [])
         sheet = _gather(rows_of.get(name, []), pieces_of.get(name, []), held, headed + Counter(words("\n".join(left))))
         sheet.lines = [*left, *dict.fromkeys(heading for chunk in held for heading in chunk.headings)]
-        for said in sheet.words:
-            own.update(said)
-        _add(_lost_of(sheet), balance)
+        for found in sheet.words:
+            own.update(found)
+        _add(_lost_of(sheet), counts)
         repeatable.update(headed)
         for row in sheet.rows:
             shown = [word for cell in row.cells for word in _words(cell)]
-            balance.visible += len(shown)
+            counts.visible += len(shown)
             visible.update(shown)
             if row.number not in sheet.holders:
                 repeatable.update(shown)
         for piece in sheet.pieces:
             shown = words(piece.text)
-            balance.visible += len(shown)
+            counts.visible += len(shown)
             visible.update(shown)
-    balance.doubled = count_doubled(chunks, own, visible, repeatable)
-    return balance
+    counts.duplicated = count_duplicated(chunks, own, visible, repeatable)
+    return counts
 
 
 def _grouped(entries: Iterable[tuple[str, _T]]) -> dict[str, list[_T]]:
@@ -80,7 +80,9 @@ def _grouped(entries: Iterable[tuple[str, _T]]) -> dict[str, list[_T]]:
     return dict(found)
 
 
-def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare: Counter[str]) -> _Sheet:
+def _gather(
+    rows: list[SheetRow], pieces: list[VisibleText], chunks: Sequence[Chunk], spare: Counter[str]
+) -> _SheetWords:
     numbers = [row.number for row in rows]
     holders: dict[int, list[int]] = defaultdict(list)
     for index, chunk in enumerate(chunks):
@@ -88,17 +90,17 @@ def _gather(rows: list[Row], pieces: list[Piece], chunks: Sequence[Chunk], spare
         for number in numbers[bisect_left(numbers, place.start) : bisect_right(numbers, place.end)]:
             holders[number].append(index)
     texts = [own_text(chunk) for chunk in chunks]
-    said = [Counter(words(text)) for text in texts]
-    return _Sheet(rows, pieces, spare, [], dict(holders), said, [Numbers(text) for text in texts])
+    counts = [Counter(words(text)) for text in texts]
+    return _SheetWords(rows, pieces, spare, [], dict(holders), counts, [Numbers(text) for text in texts])
 
 
-def _lost_of(sheet: _Sheet) -> list[_Lost]:
+def _lost_of(sheet: _SheetWords) -> list[_Lost]:
     """What of a sheet stands nowhere. Rows are looked for in their own chunks first, then in what all others leave."""
     lacking = []
     for row in sheet.rows:
         held = sheet.holders.get(row.number, [])
-        said = [sheet.words[index] for index in held]
-        missing = _claim_row(row.cells, said, [sheet.numbers[index] for index in held])
+        pools = [sheet.words[index] for index in held]
+        missing = _claim_row(row.cells, pools, [sheet.numbers[index] for index in held])
         if missing:
             lacking.append((row, missing))
     if not lacking and not sheet.pieces:
@@ -123,7 +125,7 @@ def _lost_of(sheet: _Sheet) -> list[_Lost]:
     return lost
 
 
-def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: list[Numbers]) -> list[Cell]:
+def _claim_row(cells: Sequence[StoredCell], pools: list[Counter[str]], numbers: list[Numbers]) -> list[StoredCell]:
     """The cells of a row that do not stand in the pools, with the words that are missing. What does is taken out."""
     values = [cell for cell in cells if cell.kind != "text"]
     unshown = {id(cell) for cell in claim(values, numbers, pools)} if values else ()
@@ -132,13 +134,13 @@ def _claim_row(cells: Sequence[Cell], pools: list[Counter[str]], numbers: list[N
         if cell.kind != "text":
             missing += [cell] if id(cell) in unshown else []
         elif lost := _claim_words(words(cell.text), pools):
-            missing.append(cell if len(lost) == len(words(cell.text)) else Cell(" ".join(lost)))
+            missing.append(cell if len(lost) == len(words(cell.text)) else StoredCell(" ".join(lost)))
     return missing
 
 
-def _claim_words(said: list[str], pools: list[Counter[str]]) -> list[str]:
+def _claim_words(wanted: list[str], pools: list[Counter[str]]) -> list[str]:
     missing = []
-    for word in said:
+    for word in wanted:
         pool = next((pool for pool in pools if pool[word] > 0), None)
         if pool is None:
             missing.append(word)
@@ -147,13 +149,13 @@ def _claim_words(said: list[str], pools: list[Counter[str]]) -> list[str]:
     return missing
 
 
-def _words(cell: Cell) -> list[str]:
+def _words(cell: StoredCell) -> list[str]:
     """The words that a cell counts as; any value but a text is one."""
     return words(cell.text) if cell.kind == "text" else [cell.text]
 
 
-def _add(lost: list[_Lost], balance: Balance) -> None:
-    balance.missing += sum(count for _, _, count in lost)
+def _add(lost: list[_Lost], counts: WordCounts) -> None:
+    counts.missing += sum(count for _, _, count in lost)
     for place, text, _ in sorted(lost, key=lambda entry: entry[0].start):
-        if len(balance.gaps) < MAX_GAPS:
-            balance.gaps.append(Gap(shorten(" ".join(text.split())), str(place)))
+        if len(counts.gaps) < MAX_GAPS:
+            counts.gaps.append(Gap(shorten(" ".join(text.split())), str(place)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from ragpress.audit.visible import UNKNOWN_LETTER, Piece, Visible, words
+from ragpress.audit.visible import UNKNOWN_LETTER, Visible, VisibleText, words
 from ragpress.text import decode
 
 _FENCE = re.compile(r"^(?:[\s>]|[-*+]\s|\d+[.)]\s)*(`{3,}(?=[^`]*$)|~{3,})")
@@ -42,7 +42,7 @@ def visible_markdown(data: bytes, source: str) -> Visible:
     body = _front_matter_end(lines)
     seen.leave_out("front-matter", lines[:body])
     for number, line in enumerate(_without_markup(lines[body:], seen), start=body + 1):
-        seen.pieces.append(Piece(plain(line), f"L{number}"))
+        seen.pieces.append(VisibleText(plain(line), f"L{number}"))
     return seen
 
 
@@ -115,7 +115,7 @@ def _without_comments(line: str, inside: bool) -> tuple[str, list[str], bool]:
 def visible_plaintext(data: bytes, source: str) -> Visible:
     """All lines."""
     lines = decode(data, source).text.split("\n")
-    return Visible(pieces=[Piece(line, f"L{number}") for number, line in enumerate(lines, start=1)])
+    return Visible(pieces=[VisibleText(line, f"L{number}") for number, line in enumerate(lines, start=1)])
 
 
 def visible_csv(data: bytes, source: str) -> Visible:
@@ -126,7 +126,7 @@ def visible_csv(data: bytes, source: str) -> Visible:
         lines[0] = ""
     number, quoted = 1, False
     for line in lines:
-        seen.pieces.append(Piece(line, f"R{number}"))
+        seen.pieces.append(VisibleText(line, f"R{number}"))
         quoted ^= line.count('"') % 2 == 1
         number += not quoted
     return seen

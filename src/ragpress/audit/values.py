@@ -15,7 +15,7 @@ from operator import itemgetter
 
 import msgspec
 
-from ragpress.audit.visible import Cell
+from ragpress.audit.visible import StoredCell
 from ragpress.text import fold
 
 NUMBER = re.compile(r"[+-]?(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?")
@@ -118,7 +118,7 @@ def _groups_of(written: str) -> list[str]:
     return [group.lstrip("0") for group in _DIGITS.findall(written if written.isascii() else fold(written))]
 
 
-def claim(cells: Sequence[Cell], numbers: Sequence[Numbers], words: Sequence[Container[str]]) -> list[Cell]:
+def claim(cells: Sequence[StoredCell], numbers: Sequence[Numbers], words: Sequence[Container[str]]) -> list[StoredCell]:
     """The number, date and truth cells whose value is not shown; what shows the others is taken out of `numbers`.
 
     `numbers` and `words` are what the texts say in which the cells should stand.
@@ -155,7 +155,7 @@ def shows_nothing(value: str, code: str) -> bool:
     return rounded == 0 or not re.search("[?#@]", section)
 
 
-class _Section(msgspec.Struct, frozen=True):
+class _FormatSection(msgspec.Struct, frozen=True):
     """A section of a format code: without literal text; and its places for digits, with its own digits as letters.
 
     `condition` is what the section is for, an operator and a bound, if it says so.
@@ -167,7 +167,7 @@ class _Section(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _sections(code: str) -> tuple[_Section, ...]:
+def _sections(code: str) -> tuple[_FormatSection, ...]:
     """The sections of a format code, the first three."""
     parts: list[list[str]] = [[]]
     for token in _TOKEN.findall(_GENERAL_NAMES.sub("general", code.lower())):
@@ -181,7 +181,7 @@ def _sections(code: str) -> tuple[_Section, ...]:
         condition = (conditions[0][1], float(conditions[0][2])) if conditions else None
         bare = "".join(token for token in tokens if not _LITERAL.fullmatch(token))
         digits = "".join(map(_places, tokens))
-        found.append(_Section(bare, digits, condition))
+        found.append(_FormatSection(bare, digits, condition))
     return tuple(found)
 
 
@@ -192,7 +192,7 @@ def _places(token: str) -> str:
     return "".join(_OWN[int(digit)] for digit in re.findall("[0-9]", token)) if token[0] not in "_*[" else ""
 
 
-def _section_of(code: str, number: float) -> _Section:
+def _section_of(code: str, number: float) -> _FormatSection:
     """The section of a format code that applies to a number (ECMA-376 part 1, 18.8.31)."""
     sections = _sections(code)
     if any(section.condition for section in sections):
@@ -205,14 +205,14 @@ def _section_of(code: str, number: float) -> _Section:
     return sections[2] if number == 0 and len(sections) > 2 else sections[0]
 
 
-_GENERAL = _Section("general", "", None)
+_GENERAL = _FormatSection("general", "", None)
 
 
 def _section(code: str, number: float) -> str:
     return _section_of(code, number).bare
 
 
-def _bare(cell: Cell) -> str:
+def _bare(cell: StoredCell) -> str:
     """The section by which a cell is shown; empty where it has no format."""
     return _section(cell.code, float(cell.text)).replace("general", "")
 
@@ -222,7 +222,7 @@ def _holds(number: float, operator: str, bound: float) -> bool:
     return number != bound if operator == "<>" else any(signs[sign] for sign in operator)
 
 
-def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
+def _claim_numbers(cells: list[StoredCell], numbers: Sequence[Numbers]) -> list[StoredCell]:
     """First by all digits, the larger numbers first, so that 15.4 does not take the 154 that shows another cell."""
     missing = []
     rest = []
@@ -242,7 +242,7 @@ def _claim_numbers(cells: list[Cell], numbers: Sequence[Numbers]) -> list[Cell]:
     return missing
 
 
-def _is_inside(cell: Cell, numbers: Numbers) -> bool:
+def _is_inside(cell: StoredCell, numbers: Numbers) -> bool:
     """Whether the digits stand among others that the format has of its own, such as the code of a country."""
     digits = _section_of(cell.code, float(cell.text)).digits
     if not any(letter in digits for letter in _OWN):
@@ -290,7 +290,7 @@ def _significant(text: str, code: str) -> tuple[str, int]:
     return value, before if value else 0
 
 
-def _places_of(cell: Cell) -> int | None:
+def _places_of(cell: StoredCell) -> int | None:
     """How many decimal places the format shows, those of a percentage counted on; None where it does not say."""
     section = _section_of(cell.code, float(cell.text))
     if not re.search("[0#?]", section.digits) or re.search("e[+-]", section.bare):
@@ -312,7 +312,7 @@ def _rounded(value: str, before: int, places: int | None) -> Iterator[str]:
         yield str(kept).rstrip("0")
 
 
-def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
+def _claim_date(cell: StoredCell, numbers: Sequence[Numbers]) -> bool:
     parts = [] if _OTHER_CALENDAR.search(cell.code) else _date_parts(cell)
     if not parts:  # nothing that tells it from other numbers, or names of days and months alone
         return any(numbers) or not _SHOWN_IN_DIGITS.search(_bare(cell))
@@ -322,7 +322,7 @@ def _claim_date(cell: Cell, numbers: Sequence[Numbers]) -> bool:
     return glued and any(found.have_inside(parts) for found in numbers)
 
 
-def _date_parts(cell: Cell) -> list[list[str]]:
+def _date_parts(cell: StoredCell) -> list[list[str]]:
     """For each part that the format shows in digits, the ways to write it, without leading zeros."""
     code = _bare(cell)
     exact = abs(float(cell.text)) * 86400

@@ -44,7 +44,7 @@ class _Known(dict[str, tuple[str, ...]]):
 _known = _Known()
 
 
-class Piece(msgspec.Struct, frozen=True):
+class VisibleText(msgspec.Struct, frozen=True):
     """Visible text that hangs together, such as a paragraph or a line. `place` is written as a rendered Locator.
 
     A `formula` is set in two dimensions, so that only the order of its letters and digits is a matter of fact.
@@ -55,7 +55,7 @@ class Piece(msgspec.Struct, frozen=True):
     formula: bool = False
 
 
-class Cell(msgspec.Struct, frozen=True):
+class StoredCell(msgspec.Struct, frozen=True):
     """The stored value of a spreadsheet cell. `code` is the number format by which a number or date is shown."""
 
     text: str
@@ -63,12 +63,12 @@ class Cell(msgspec.Struct, frozen=True):
     code: str = ""
 
 
-class Row(msgspec.Struct, frozen=True):
+class SheetRow(msgspec.Struct, frozen=True):
     """The visible cells of a spreadsheet row that have a value, in order."""
 
     sheet: str
     number: int
-    cells: tuple[Cell, ...]
+    cells: tuple[StoredCell, ...]
 
 
 class Visible(msgspec.Struct):
@@ -78,8 +78,8 @@ class Visible(msgspec.Struct):
     the chunks than in the source: of table headers, merged cells and labels.
     """
 
-    pieces: list[Piece] = []
-    rows: list[Row] = []
+    pieces: list[VisibleText] = []
+    rows: list[SheetRow] = []
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     repeatable: set[str] = set()
 

@@ -17,7 +17,7 @@ from ragpress.audit.graphics import floating_texts
 from ragpress.audit.names import R, S
 from ragpress.audit.package import SAFE, Element, Parts
 from ragpress.audit.values import NUMBER, is_date, shows_nothing
-from ragpress.audit.visible import Cell, Piece, Row, Visible, words
+from ragpress.audit.visible import SheetRow, StoredCell, Visible, VisibleText, words
 from ragpress.records import Locator
 from ragpress.text import normalize
 
@@ -52,7 +52,7 @@ _Range = tuple[int, int, int, int]  # first row, first column, last row, last co
 _Value = tuple[int, str, str, str]  # column, text, type, format code
 
 
-class _Book(msgspec.Struct):
+class _Workbook(msgspec.Struct):
     parts: Parts
     strings: list[str]
     formats: list[str]
@@ -81,12 +81,12 @@ class _Sheet(msgspec.Struct):
 
 def visible_xlsx(data: bytes, source: str) -> Visible:
     """All rows with a value, except those that are hidden and no filter hides. Raises SourceError."""
-    seen = Visible()
+    visible = Visible()
     parts = Parts(data, source)
     main = parts.main("sheet", "xl/workbook.xml")
     root = parts.tree(main)
     links = parts.links(main)
-    book = _Book(
+    book = _Workbook(
         parts,
         _shared_strings(_linked_tree(parts, links, "sharedStrings")),
         _formats(_linked_tree(parts, links, "styles")),
@@ -99,19 +99,19 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
         name = normalize(" ".join((entry.get("name") or f"Sheet{number}").split()))
         sheet = _read_sheet(book, part, name) if kind == "worksheet" else _Sheet(name)
         floating = [
-            Piece(text, str(Locator("R", row, row, name)))
+            VisibleText(text, str(Locator("R", row, row, name)))
             for found, drawing in parts.links(part).values()
             if found == "drawing"
             for row, text in floating_texts(parts, drawing)
             if text.strip()
         ]
         if entry.get("state") in ("hidden", "veryHidden"):
-            seen.leave_out("hidden-sheet", (value[1] for _, values in sheet.rows for value in values))
-            seen.leave_out("hidden-sheet", (piece.text for piece in floating))
+            visible.leave_out("hidden-sheet", (value[1] for _, values in sheet.rows for value in values))
+            visible.leave_out("hidden-sheet", (piece.text for piece in floating))
         else:
-            _see(sheet, book, seen)
-            seen.pieces += floating
-    return seen
+            _add_cells(sheet, book, visible)
+            visible.pieces += floating
+    return visible
 
 
 def _linked_tree(parts: Parts, links: dict[str, tuple[str, str]], kind: str) -> Element:
@@ -147,14 +147,16 @@ def _rich_values(metadata: Element, values: Element, structures: Element) -> lis
     for value in values:
         number = value.get("s") or ""
         names = fields[int(number)] if number.isdigit() and int(number) < len(fields) else []
-        said = dict(zip(names, [part.text or "" for part in value if etree.QName(part).localname == "v"], strict=False))
-        texts.append(said.get("_DisplayString") or said.get("Text") or said.get("Name") or "")
+        given = dict(
+            zip(names, [part.text or "" for part in value if etree.QName(part).localname == "v"], strict=False)
+        )
+        texts.append(given.get("_DisplayString") or given.get("Text") or given.get("Name") or "")
     marks = [mark.get("i") or "" for mark in metadata.xpath("*[local-name() = 'futureMetadata']//*[@i]")]
-    told = [texts[int(mark)] if mark.isdigit() and int(mark) < len(texts) else "" for mark in marks]
+    shown = [texts[int(mark)] if mark.isdigit() and int(mark) < len(texts) else "" for mark in marks]
     found = []
     for block in metadata.iterfind(f"{S}valueMetadata/{S}bk"):
         place = next((record.get("v") or "" for record in block), "")
-        found.append(told[int(place)] if place.isdigit() and int(place) < len(told) else "")
+        found.append(shown[int(place)] if place.isdigit() and int(place) < len(shown) else "")
     return found
 
 
@@ -170,7 +172,7 @@ def _formats(root: Element) -> list[str]:
     return [codes.get(int(number), "") if number.isdigit() else "" for number in numbers]
 
 
-def _read_sheet(book: _Book, part: str, name: str) -> _Sheet:
+def _read_sheet(book: _Workbook, part: str, name: str) -> _Sheet:
     sheet = _Sheet(name)
     number = 0
     for element in _elements(book.parts, part, "row", "col", "autoFilter", "mergeCell", "headerFooter"):
@@ -223,7 +225,7 @@ def _is_on(value: str | None) -> bool:
     return value in ("1", "true", "on")
 
 
-def _cells(row: Element, book: _Book) -> Iterator[_Value]:
+def _cells(row: Element, book: _Workbook) -> Iterator[_Value]:
     """The cells of a row that have a value."""
     column = 0
     for cell in row.iterchildren(S + "c") if _counted_on(row) else _filled(row):
@@ -241,7 +243,7 @@ def _place(reference: str, before: int) -> int:
     return _column(found[1]) if found else before + 1
 
 
-def _stored(cell: Element, book: _Book) -> tuple[str, str]:
+def _stored(cell: Element, book: _Workbook) -> tuple[str, str]:
     """The value of a cell as the file has it, and its type."""
     kind = cell.get("t") or "n"
     if kind == "inlineStr":
@@ -268,10 +270,10 @@ def _range(reference: str | None) -> _Range:
     return (*ends[0], *ends[-1]) if ends else (0, 0, 0, 0)
 
 
-def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
+def _add_cells(sheet: _Sheet, book: _Workbook, visible: Visible) -> None:
     """Adds the visible cells of a sheet. A merged range shows its first cell wherever any of it is visible."""
     merged = _merged_by_row(sheet)
-    shown: dict[int, list[Cell]] = defaultdict(list)
+    shown: dict[int, list[StoredCell]] = defaultdict(list)
     for number, values in sheet.rows:
         hidden = sheet.hides_row(number)
         crossed = merged.get(number, [])
@@ -281,20 +283,20 @@ def _see(sheet: _Sheet, book: _Book, seen: Visible) -> None:
             if around:
                 top, left, bottom, last = around
                 if (top, left) != (number, column):
-                    seen.leave_out("merged-over", [text])
+                    visible.leave_out("merged-over", [text])
                     continue
                 row = next((row for row in range(top, bottom + 1) if not sheet.hides_row(row)), number)
-                seen.repeatable.update(words(text))
+                visible.repeatable.update(words(text))
             if hidden and (row == number):
-                seen.leave_out("hidden-row", [text])
+                visible.leave_out("hidden-row", [text])
             elif sheet.hidden_columns and all(
                 sheet.hides_column(place) for place in range(column, min(last, column + _WIDEST) + 1)
             ):
-                seen.leave_out("hidden-column", [text])
+                visible.leave_out("hidden-column", [text])
             elif cell := _cell(text, kind, code, book.epoch_1904):
                 shown[row].append(cell)
-    seen.repeatable.update(words("\n".join(sheet.printed)))  # on paper only, but it may be indexed
-    seen.rows += [Row(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
+    visible.repeatable.update(words("\n".join(sheet.printed)))  # on paper only, but it may be indexed
+    visible.rows += [SheetRow(sheet.name, number, tuple(shown[number])) for number in sorted(shown)]
 
 
 def _around(ranges: Sequence[_Range], column: int) -> _Range | None:
@@ -315,19 +317,19 @@ def _merged_by_row(sheet: _Sheet) -> dict[int, list[_Range]]:
     return found
 
 
-def _cell(text: str, kind: str, code: str, epoch_1904: bool) -> Cell | None:
+def _cell(text: str, kind: str, code: str, epoch_1904: bool) -> StoredCell | None:
     """The cell as its type and number format say; None where the format shows nothing."""
     if kind == "b":
-        return Cell(text, "truth")
+        return StoredCell(text, "truth")
     if kind == "d" and (serial := _serial(text)) is not None:
-        return Cell(str(serial), "date", code or "yyyy-mm-dd")
+        return StoredCell(str(serial), "date", code or "yyyy-mm-dd")
     if kind in ("n", "d") and (found := NUMBER.fullmatch(text)) and (found[1] or found[2]):
         if shows_nothing(text, code):
             return None
         elapsed = re.search(r"\[[hms]+\]", code, re.IGNORECASE)  # counts from zero in both systems
         number = float(text) + (1462 if epoch_1904 and not elapsed and float(text) >= 0 else 0)
-        return Cell(str(number), "date", code) if is_date(code, number) else Cell(text, "number", code)
-    return Cell(text) if "@" in code or code.count(";") < 3 else None
+        return StoredCell(str(number), "date", code) if is_date(code, number) else StoredCell(text, "number", code)
+    return StoredCell(text) if "@" in code or code.count(";") < 3 else None
 
 
 def _serial(text: str) -> float | None:

@@ -30,10 +30,10 @@ def number_locale(setting: str, package: Package, workbook: Workbook, strings: S
     if setting != "auto":
         return LOCALES[setting]
     step = max(1, len(strings) // _TEXTS)
-    said = "".join(text[:_LENGTH] for text in (*(sheet.name for sheet in workbook.sheets), *strings[::step]))
-    if sum(map(str.isalpha, said)) < _ENOUGH:
-        said += "".join(text[:_LENGTH] for text in islice(_inline_texts(package, workbook), _TEXTS))
-    letters = {language: len(script.findall(said)) for language, script in _SCRIPTS.items()}
+    sample = "".join(text[:_LENGTH] for text in (*(sheet.name for sheet in workbook.sheets), *strings[::step]))
+    if sum(map(str.isalpha, sample)) < _ENOUGH:
+        sample += "".join(text[:_LENGTH] for text in islice(_inline_texts(package, workbook), _TEXTS))
+    letters = {language: len(script.findall(sample)) for language, script in _SCRIPTS.items()}
     language = max("ru", "fa", key=letters.__getitem__)
     if letters[language] * 10 < sum(letters.values()) or not letters[language]:
         return ENGLISH
