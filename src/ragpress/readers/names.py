@@ -70,6 +70,7 @@ latitude length license longitude manufacturer material measure medium metric mi
 nickname objective occupation operator origin outcome parameter participant participants patient percent percentage
 period player population position power profession profit program project provider province publisher purpose rainfall
 position positions street town remarks staff season customers suppliers
+website warranty guarantee room registration opening origin
 range rate rating ratio reading records release remark requirement responsible revenue risk room round sample schedule
 sector sex shift significance skill skills species speed sport stage statistic strength subcategory submitted supplier
 surname symptom symptoms taxa teacher temperature term test thickness topic transaction treatment uid username variable
@@ -92,6 +93,12 @@ TIMES = frozenset(_TIMES.replace("\u200c", "").split())
 
 DATE_NAMES = frozenset(["date", "period", "дата", "период", "تاریخ", "دوره"])
 """Names of the time that a whole table is of, where they stand above it with one value."""
+
+GENERIC = frozenset(
+    "параметр показатель характеристика свойство поле наименование название реквизит parameter property field "
+    "feature specification attribute characteristic item name key ویژگی مشخصه شرح پارامتر عنوان".split()
+)
+"""Names of a column of names."""
 
 UNITS = frozenset(
     [

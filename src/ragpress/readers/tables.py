@@ -160,7 +160,7 @@ def _end(rows: Sequence[Row], start: int) -> tuple[int, HeaderRows | None]:
     for index in range(first + 1, len(rows)):
         behind_gap = rows[index].gap > 0
         lone = len(rows[index].filled()) == 1
-        if not behind_gap and not (lone and len(rows[index - 1].filled()) > 1):
+        if not behind_gap and not (head and lone and len(rows[index - 1].filled()) > 1):
             continue
         if head and rows[index].cells == head[0].cells:
             continue  # printed again

@@ -15,6 +15,7 @@ from ragpress.readers.headers.above_words import is_named, is_set_off, possible_
 from ragpress.readers.headers.texts import are_facts, header_texts, join_header, usual_width
 from ragpress.readers.headers.view import PREFACE, SAMPLE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
+from ragpress.readers.names import GENERIC
 from ragpress.readers.rows import Row
 from ragpress.text.questions import pair_columns
 
@@ -160,17 +161,19 @@ def is_card(rows: Sequence[Row]) -> bool:
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels) or any(kind(label) != "text" or len(label) > CELL_LIMIT for label in labels):
         return False
+    if len({label.rstrip("0123456789۰۱۲۳۴۵۶۷۸۹") for label in labels}) < len(labels):
+        return False  # `Box 1`, `Box 2`
     if sum(label.endswith(":") for label in labels) * 2 >= len(labels):
         return True
-    first = rows[0].filled()
-    if len(first) > 1 and all(is_name(rows[0].cells[column]) or is_period(rows[0].cells[column]) for column in first):
-        return False
-    if kind(pairs[0][1]) == "text" and all(kind(value) == "figure" for _, value in pairs[1:]):
-        return False
-    below = labels[len([column for column in first if column in (0, 2)]) :]
-    values = [value for _, value in pairs]
-    return (
-        sum(map(is_name, labels)) * 2 >= len(labels)
-        and sum(map(is_name, below)) * 5 >= len(below) * 2
-        and sum(map(is_name, values)) * 4 <= len(values)
-    )
+    first, values = rows[0].filled(), [value for _, value in pairs]
+    below = labels[sum(column in (0, 2) for column in first) :]
+    named = sum(map(is_name, below))
+    names = [is_name(rows[0].cells[column]) or is_period(rows[0].cells[column]) for column in first]
+    over_figures = kind(values[0]) == "text" and all(kind(value) == "figure" for value in values[1:])
+    if len(names) > 1 and (
+        (all(names) and (named * 5 < len(below) * 3 or over_figures or labels[0].lower() in GENERIC))
+        or (over_figures and named * 5 < len(below) * 3)
+    ):
+        return False  # a header
+    known = sum(map(is_name, labels))
+    return known > 1 and known * 5 >= len(labels) * 2 <= named * 5 + 2 and known > 2 * sum(map(is_name, values))
