@@ -22,13 +22,15 @@ RARE = "#^~:"
 _SAMPLE = 1 << 16  # characters looked at
 _LINES = 400
 _LEAST = 0.5  # evenness below which a file has one column
-_RARE_LINES = 0.8
+_SURE = 0.8  # the same for rare signs, and for those that stand before a blank everywhere, as in prose
 _TIE = 1.03
 _SEPARATOR = re.compile(r'"?sep=(.)"?[ \t]*\n?', re.IGNORECASE)
 _QUOTED = re.compile(r'(?:^|(?<=[\t;|,\n#^~: ]))"(?:[^"\\]|""|\\.)*"(?=[\t;|,\n#^~: ]|\Z)', re.DOTALL)
 _DOUBLE = re.compile(r'(?:^|(?<=[\t;|,\n]))"(?:[^"\n]|"")*"(?=[\t;|,\n]|\Z)')
 _SINGLE = re.compile(r"(?:^|(?<=[\t;|,\n]))'(?:[^'\n]|'')*'(?=[\t;|,\n]|\Z)")
-_TIME = re.compile(r"\d:\d|https?:")
+_TIME = re.compile(r"(?<!\d)\d{1,2}:\d\d(?!\d)|https?:")
+_MONEY = re.compile(r"[$€£₽]\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_ONE_FIGURE = re.compile(r"[+(].*|\d{1,3}(?: \d{3})+|\d{1,2} [^\W\d]+ \d{4}|[\d./-]{8,10} \d{1,2}:[\d:]+")
 _WORDS = re.compile(r"[\w\s.()/'\"%№+&*\u200c–—-]*")
 
 
@@ -63,8 +65,11 @@ def find_delimiter(text: str, tabs: bool = False, quote: str = '"') -> str:
     if tabs and any("\t" in line for line in lines):
         return "\t"
     best, most = "", 0.0
+    if _mostly(_MONEY, lines):
+        return best
     for delimiter in DELIMITERS + RARE:
-        if _evenness(lines, delimiter) > _LEAST:
+        unsure = delimiter in RARE or not any(re.search(rf"{re.escape(delimiter)}\S", line) for line in lines)
+        if _evenness(lines, delimiter) >= (_SURE if unsure else _LEAST):
             score = _consistency(lines, delimiter)
             if score > most * _TIE:
                 best, most = delimiter, score
@@ -88,7 +93,7 @@ def _evenness(lines: list[str], delimiter: str) -> float:
 
     Lines above and below that have none are no records where the others have many, all alike.
     """
-    if delimiter == ":" and any(map(_TIME.search, lines)):
+    if delimiter == ":" and sum(map(bool, map(_TIME.search, lines))) * 5 > len(lines):
         return 0.0
     numbers = [line.count(delimiter) for line in lines]
     counts = Counter(numbers)
@@ -99,7 +104,7 @@ def _evenness(lines: list[str], delimiter: str) -> float:
     if usual > 1 and times > 1 and (usual > 2 or times > 2):
         divided = [place for place, number in enumerate(numbers) if number]
         numbers = numbers[divided[0] : divided[-1] + 1]
-    if delimiter in RARE and (times < len(numbers) * _RARE_LINES or (delimiter == ":" and usual < 3)):
+    if delimiter in RARE and (times < len(numbers) * _SURE or (delimiter == ":" and usual < 2)):
         return 0.0
     return (times + counts.total()) / (2 * len(numbers))
 
@@ -124,9 +129,18 @@ def _is_known(field: str) -> bool:
 
 
 def _are_blank_divided(lines: list[str]) -> bool:
-    """`12.5 3.1 0.4`: the same number of fields in each line, most of them figures, codes or quoted."""
+    """`12.5 3.1 apple`: the same number of fields in each line, and columns of figures, codes or quoted fields."""
     split = [line.split(" ") for line in lines]
-    if len(split) < 3 or len({len(cells) for cells in split[1:]}) > 1 or len(split[-1]) < 2:
+    width = Counter(map(len, split)).most_common(1)[0][0] if lines else 0
+    even = [cells for cells in split if len(cells) == width and "" not in cells]
+    if width < 2 or len(even) < 2 or len(even) * 10 < (len(split) - 1) * 9 or _mostly(_ONE_FIGURE, lines):
         return False
-    cells = [cell for line in split[1:] for cell in line]
-    return sum(bool(cell) and (cell == "x" or kind(cell) != "text") for cell in cells) * 2 > len(cells)
+    figures = sum(
+        all(cell == "x" or kind(cell) != "text" for cell in column) for column in zip(*even[1:], strict=True)
+    )
+    return figures * 2 > width or (figures > 0 and width > 2 and len(even) > 8)
+
+
+def _mostly(pattern: re.Pattern[str], lines: list[str]) -> bool:
+    body = lines[1:] or lines
+    return sum(bool(pattern.fullmatch(line)) for line in body) * 5 > len(body) * 4
