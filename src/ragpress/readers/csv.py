@@ -103,7 +103,7 @@ def _plain_quotes(text: str, delimiter: str, quote: str) -> str:
         text = re.sub(rf"\\{quote}(?=[^\n{re.escape(delimiter)}])", _ESCAPED, text)
     sign = re.escape(delimiter)
     if delimiter != " " and (f"{delimiter} {quote}" in text or f"{quote} {delimiter}" in text):
-        field = rf"(?:^|(?<={sign})|(?<=\n)) *{quote}(?:[^{quote}\n]|{quote}{quote})*{quote} *(?={sign}|\n|\Z)"
+        field = rf"(?:^|(?<={sign})|(?<=\n)) *{quote}(?:[^{quote}]|{quote}{quote})*{quote} *(?={sign}|\n|\Z)"
         text = re.sub(field, lambda found: found[0].strip(" "), text)
     return text
 

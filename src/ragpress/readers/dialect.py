@@ -132,7 +132,7 @@ def _are_blank_divided(lines: list[str]) -> bool:
     """`12.5 3.1 apple`: the same number of fields in each line, and columns of figures, codes or quoted fields."""
     split = [line.split(" ") for line in lines]
     width = Counter(map(len, split)).most_common(1)[0][0] if lines else 0
-    even = [cells for cells in split if len(cells) == width and "" not in cells]
+    even = [cells for cells in split if len(cells) == width]
     if width < 2 or len(even) < 2 or len(even) * 10 < (len(split) - 1) * 9 or _mostly(_ONE_FIGURE, lines):
         return False
     figures = sum(
