@@ -33,7 +33,7 @@ def test_wide_text_without_a_mark_is_known_by_its_zero_bytes(encoding: str, text
     assert encoding in found.messages[0].text
 
 
-SINGLE_BYTE = [
+UNMARKED = [
     *((RUSSIAN, encoding) for encoding in ("cp1251", "mac_cyrillic")),
     *(("Город\tЖители\nТверь\t416", encoding) for encoding in ("cp1251", "koi8-r", "cp866", "iso8859-5")),
     *(("ПРАЙС-ЛИСТ НА УСЛУГИ", encoding) for encoding in ("cp1251", "koi8-r", "cp866", "iso8859-5")),
@@ -45,6 +45,17 @@ SINGLE_BYTE = [
     ("Όνομα,Τιμή\nΜολύβι,12", "cp1253"),
     ("שם,מחיר\nמחברת,30", "cp1255"),
     ("Název,Cena\nŽlutý kůň,12", "cp1250"),
+    ("Название товара;Ціна\nїжа;5", "koi8-u"),
+    ("Nazwa,Cena\nZażółć gęślą jaźń,13", "iso8859-2"),
+    ("Název,Cena\nŽlutý kůň,12", "cp852"),
+    ("Ürün,Fiyat\nİstanbul şehri,12", "cp1254"),
+    ("Nom,Prix\nCafé crème,12", "cp850"),
+    ("Nom,Prix\nCafé crème,12", "mac_roman"),
+    ("Όνομα,Τιμή\nΜολύβι,12", "cp737"),
+    ("שם,מחיר\nמחברת,30", "cp862"),
+    ("الاسم,السعر\nخبز عربي,12", "cp720"),
+    ("商品名,価格\nノート,300", "iso2022_jp"),
+    ("ชื่อ,ราคา\nข้าวผัดกุ้ง,12", "cp874"),
     ("商品名,価格\nノート,300", "cp932"),
     ("商品名,価格\nノート,300", "euc_jp"),
     ("이름,가격\n연필,120\n지우개,80", "cp949"),
@@ -53,8 +64,8 @@ SINGLE_BYTE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "encoding"), SINGLE_BYTE)
-def test_single_byte_text_is_known_by_its_letters_and_reported(text: str, encoding: str) -> None:
+@pytest.mark.parametrize(("text", "encoding"), UNMARKED)
+def test_text_in_other_encodings_is_known_by_its_letters_and_reported(text: str, encoding: str) -> None:
     found = decode(text.encode(encoding), "a.csv")
     assert found.text == text
     assert not found.certain

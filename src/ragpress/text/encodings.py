@@ -33,6 +33,9 @@ _SIGNATURES = (
     (b"\x7fELF", "a program"),
 )
 
+_SEVEN_BITS = ((b"\x1b$", "iso2022_jp"), (b"\x1b(", "iso2022_jp"), (b"~{", "hz"))
+"""What turns to the characters of Japanese and Chinese in encodings that have but ASCII bytes."""
+
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 _SAMPLE = 1 << 16
 _FEW = 8  # control characters that are taken out of even a short text
@@ -96,6 +99,10 @@ def _decode(data: bytes, source: str) -> tuple[str, str, str]:
     wide = _wide_without_mark(data)
     if wide:
         return data.decode(wide, "replace"), wide, _taken_for(wide)
+    for turn, encoding in _SEVEN_BITS:
+        found = _strict(data, encoding) if turn in data and data.isascii() else None
+        if found and not found[0].isascii():
+            return *found[:2], _taken_for(encoding)
     found = _strict(data, "utf-8") or _almost(data, "utf-8")
     if found:
         return found

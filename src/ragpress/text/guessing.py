@@ -31,7 +31,8 @@ _CENTRAL = (
     "ě16 š8 č10 ř12 ž10 ý9 á22 í32 é13 ů7 ú4 ň1 ť1 ď1 ą10 ę11 ć4 ł18 ń2 ó9 ś7 ź1 ż8 ő5 ű2 ö8 ü6 ä2 ğ11 ı50 ş18 ç10 "
     "İ3 ș5 ț6 ă25 â5 î10"
 )
-_WESTERN = "é20 è8 à8 ü8 ö8 ä8 ç5 ñ5 í6 ó6 á6 ß3 ê4 ú3 ô2 î1 â2 û1 ù1 ã3 õ2 å3 ø3 æ2 ë1 ï1 œ0.5 ò1 ì1 ý1"
+_TURKISH = "ı51 ş18 ç12 ğ11 ü19 ö8 İ3 â1 î1"
+_WESTERN = "é20 è8 à8 ü8 ö8 ä8 ç5 ñ5 í6 ó6 á6 ß3 ê4 ú3 ô2 î1 â2 û1 ù1 ã14 õ5 å3 ø3 æ2 ë1 ï1 œ0.5 ò1 ì1 ý1"
 
 _SIGNS = frozenset("«»„“”‘’–—…№§°±€£¥¢¡¿•· \u200c\u200d\u200e\u200f،؛؟‹›©®™×÷−²³¼½¾٪ـ")
 _JOINING = frozenset("’–—·")  # stand between letters, as other signs do not
@@ -51,8 +52,9 @@ _LANGUAGES = {
     "hebrew": _logs(_HEBREW),
     "central": _logs(_CENTRAL),
     "western": _logs(_WESTERN),
+    "turkish": _logs(_TURKISH),
 }
-_MIXED = {"central", "western"}  # accents in words of Latin letters
+_MIXED = {"central", "western", "turkish"}  # accents in words of Latin letters
 _STRANGE = -12.0  # a letter or sign that the language does not have
 _RARE = -4.5  # a sign that any text may have
 _LEAST = -7.0  # below this mean for each character above ASCII, the bytes are no text; noise has -7.7 to -8.1
@@ -74,7 +76,17 @@ _CANDIDATES = (
     ("cp1253", "greek", 4.0),
     ("cp1255", "hebrew", 4.0),
     ("cp1250", "central", 2.0),
-    ("cp1254", "central", 2.0),
+    ("cp1254", "turkish", 2.0),
+    ("koi8-u", "russian", 4.0),
+    ("cp1125", "russian", 4.0),
+    ("iso8859-2", "central", 4.0),
+    ("cp852", "central", 4.0),
+    ("cp850", "western", 4.0),
+    ("mac_roman", "western", 4.0),
+    ("cp857", "turkish", 4.0),
+    ("cp720", "persian", 4.0),
+    ("cp737", "greek", 4.0),
+    ("cp862", "hebrew", 4.0),
 )
 
 _WIDE = (
@@ -84,6 +96,7 @@ _WIDE = (
     ("cp949", "이다의는에가을를로한고하지도서인기사자대정수리시나라어아부해스전일가격량름"),
     ("gb18030", "的一是不了在人有我他这个们中来上大为国地到以时要出会可也年生名称价格数量日期单位号电话"),
     ("big5", "的一是不了在人有我他這個們中來上大為國地到以時要出會可也年生名稱價格數量日期單位號電話"),
+    ("cp874", "านรอกเงมยลวดทสตะปบคหแจพชขใไโผ"),
 )
 _FREQUENT = 0.1  # least share of those, and of kana, among the characters above ASCII
 
@@ -173,7 +186,7 @@ def _likelihood(text: str, language: str) -> float:
         )
         if language in _MIXED:
             # In such a word accents are few and stand beside plain letters.
-            total -= 2.0 * (len(foreign) - 1) if mixed else 6.0 * len(foreign)
+            total -= 1.0 * (len(foreign) - 1) if mixed else 6.0 * len(foreign)
         elif mixed:
             total -= 6.0 * len(foreign)
         # A capital inside a word of small letters is what the wrong Cyrillic encoding makes.
