@@ -135,9 +135,7 @@ def _are_blank_divided(lines: list[str]) -> bool:
     even = [cells for cells in split if len(cells) == width]
     if width < 2 or len(even) < 2 or len(even) * 10 < (len(split) - 1) * 9 or _mostly(_ONE_FIGURE, lines):
         return False
-    figures = sum(
-        all(cell == "x" or kind(cell) != "text" for cell in column) for column in zip(*even[1:], strict=True)
-    )
+    figures = sum(all(cell == "x" or kind(cell) != "text" for cell in column) for column in zip(*even[1:], strict=True))
     return figures * 2 > width or (figures > 0 and width > 2 and len(even) > 8)
 
 
