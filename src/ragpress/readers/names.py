@@ -77,6 +77,12 @@ surname symptom symptoms taxa teacher temperature term test thickness topic tran
 variety vendor venue volume wage weekday width who where when how what
 """
 
+_GENERIC = """
+параметр показатель характеристика свойство поле наименование название реквизит
+parameter property field feature specification attribute characteristic item name key
+ویژگی مشخصه شرح پارامتر عنوان
+"""
+
 _TIMES = """
 понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
 январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь
@@ -91,14 +97,11 @@ jan feb mar apr may jun jul aug sep sept oct nov dec
 TIMES = frozenset(_TIMES.replace("\u200c", "").split())
 """Days of the week and months, in full and shortened, without joiners."""
 
+GENERIC = frozenset(_GENERIC.split())
+"""Names of a column of names."""
+
 DATE_NAMES = frozenset(["date", "period", "дата", "период", "تاریخ", "دوره"])
 """Names of the time that a whole table is of, where they stand above it with one value."""
-
-GENERIC = frozenset(
-    "параметр показатель характеристика свойство поле наименование название реквизит parameter property field "
-    "feature specification attribute characteristic item name key ویژگی مشخصه شرح پارامتر عنوان".split()
-)
-"""Names of a column of names."""
 
 UNITS = frozenset(
     [
