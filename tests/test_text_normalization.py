@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 import time
 import unicodedata
 
@@ -31,6 +33,11 @@ ZWNJ = "\u200c"
         ("م\ufe76ن", "م\u064eن"),  # an isolated vowel sign stands on its letter, not on a space
         ("کــتـاب", "کتاب"),
         ("تهران ـ قم", "تهران – قم"),
+        ("ساعت ۸ـ۱۴ و 16ــ20", "ساعت ۸–۱۴ و 16–20"),
+        ("ماده ۲ـ۱ـ پذیرش، بند ۳ـالف", "ماده ۲–۱– پذیرش، بند ۳–الف"),
+        ("۰۲۱\u200fـ\u200c۸۸۷۷", "۰۲۱–۸۸۷۷"),
+        ("с 10\u00ad15 мая", "с 10-15 мая"),
+        ("۱۴۰۲\u200f\u202b۱۴۰۳", "۱۴۰۲ ۱۴۰۳"),
         ("\u202bسلام\u202c \u200fabc\u200e \u2067x\u2069\ufeff", "سلام abc x"),
         ("элек\u00adтричество", "электричество"),
         ("и\u0306", "й"),
@@ -121,6 +128,29 @@ def test_letters_and_digits_never_get_lost() -> None:
         assert sum(1 for character in normalize(text) if character.isalnum()) == visible
 
 
+def numbers(text: str) -> list[str]:
+    return ["".join(str(int(digit)) for digit in number) for number in re.findall(r"\d+", text)]
+
+
+def test_no_number_is_joined_or_changed() -> None:
+    """All texts of up to three dashes, joiners and marks between two numbers, and many of chance."""
+    between = ("ـ", ZWNJ, "\u200d", "\u2060", "\u200f", "\u200e", "\u061c", "\u202b", "\u2067", "\ufeff", "\u00ad")
+    marks = (*"-–—/.,٫٬:،² \n", "\u064e", "\u0301", "\u0670", "\ufe76", "\ufdfc", "½", "ه", "м")
+    for count in (1, 2, 3):
+        for signs in itertools.product((*between, *marks) if count < 3 else between, repeat=count):
+            for one, two in (("۸", "۱۴"), ("8", "14"), ("٨", "14")):
+                text = one + "".join(signs) + two
+                assert numbers(normalize(text)) == ["8", "14"], ascii(text)
+                folded = numbers(fold(text))
+                assert folded[0] == "8" and folded[-1] == "14" and len(folded) >= 2, ascii(text)
+    chance = random.Random(11)
+    for _ in range(20_000):
+        text = "".join(chance.choices((*between, *marks, *"123456۱۲۳۴۵۶٤٥"), k=12))
+        assert numbers(normalize(text)) == numbers(text), ascii(text)
+        assert normalize(normalize(text)) == normalize(text), ascii(text)
+        assert fold(fold(text)) == fold(text), ascii(text)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -132,6 +162,7 @@ def test_letters_and_digits_never_get_lost() -> None:
         ("ПРИЁМ Straße", "прием STRASSE"),
         ("ﻻ ﷼ Ａ½", "لا ریال a1⁄2"),
         ("элек\u00adтро", "электро"),
+        ("10² м² 5½", "10 2 м2 5 1⁄2"),
     ],
 )
 def test_texts_that_a_reader_takes_for_equal_fold_to_one_form(one: str, other: str) -> None:

@@ -6,7 +6,9 @@ import re
 import unicodedata
 
 ZWNJ = "\u200c"
+ZWJ = "\u200d"
 TATWEEL = "\u0640"
+SOFT_HYPHEN = "\u00ad"
 
 # Marks that only steer the display of mixed directions, a stray byte order mark, and the soft hyphen, a hint to a
 # typesetter: nobody reads them. The joiners are not among them: Persian, Indic scripts and emoji need those.
@@ -31,8 +33,10 @@ def _letters_of_forms() -> dict[str, str]:
 _FORMS = _letters_of_forms()
 _PHRASES = "\ufdfa\ufdfb\ufdfc"  # signs that stand for words of their own, the rial sign among them
 _HALVES = "\ud800-\udfff"  # of a surrogate pair: no character alone, and no file could hold them
-_FOREIGN = re.compile(f"[{TATWEEL}{_UNREAD}{_HALVES}{''.join(_FORMS)}]")
-_TATWEELS = re.compile(f"{TATWEEL}+")
+_FOREIGN = re.compile(  # one sign, or a row of tatweel or of marks; a set at the beginning is sought fastest
+    f"[{TATWEEL}{_UNREAD}{_HALVES}{''.join(_FORMS)}](?:(?<={TATWEEL}){TATWEEL}+|(?<=[{_UNREAD}])[{_UNREAD}]+)?"
+)
+_NOT_SEEN = re.compile(f"[{_UNREAD}{ZWNJ}{ZWJ}]")
 
 # Stable code points (Unicode Standard Annex 15, 9.1) of the scripts at hand: NFC leaves them as they are, and nothing
 # that stands before one changes it. So NFC has to look only at all others, each with the stable one right before it.
@@ -58,10 +62,11 @@ def normalize(text: str) -> str:
 
     Unicode NFC; Arabic yeh (also without dots) and kaf to the Persian letters; presentation forms and ligatures to
     letters, the signs for a phrase or for rial apart from their neighbours; tatweel out, except that one standing
-    alone, which is typed for a dash, becomes an en dash; direction marks, byte order marks and soft hyphens out; of
-    ZWNJ only what is doubled or does not stand between letters goes; half a surrogate pair becomes U+FFFD. All else,
-    digits and line breaks among it, stays as written. `normalize(normalize(x)) == normalize(x)`, and the number of
-    lines stays the same.
+    alone or beside a digit (`۸ـ۱۴`), which is typed for a dash, becomes an en dash; direction marks, byte order marks
+    and soft hyphens out, except that between two digits the marks become a space, and a soft hyphen (which many PDF
+    files have for a hyphen) a hyphen; of ZWNJ only what is doubled or does not stand between letters goes; half a
+    surrogate pair becomes U+FFFD. All else, digits and line breaks among it, stays as written: no number is changed,
+    and no two are joined. `normalize(normalize(x)) == normalize(x)`, and the number of lines stays the same.
     """
     if text.isascii():
         return text
@@ -89,19 +94,36 @@ def _composed(text: str) -> str:
 
 
 def _replacement(found: re.Match[str]) -> str:
-    sign, text, start = found[0], found.string, found.start()
-    before = text[max(start - 1, 0) : start]
-    if sign == TATWEEL:
-        if before == TATWEEL:
-            return ""  # the first one of a row stands for all
-        end = start + len(_TATWEELS.match(text, start)[0])  # type: ignore[index]  # there is one at least
-        return "" if before.strip() or text[end : end + 1].strip() else "–"
-    if "\ud800" <= sign <= "\udfff":
+    signs, text, start, end = found[0], found.string, found.start(), found.end()
+    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+    if signs[0] == TATWEEL:
+        return _instead_of_tatweel(text, start, end)
+    if signs[0] in _FORMS:
+        letters = _FORMS[signs]
+        if signs in _PHRASES:
+            return " " * before.isalnum() + letters + " " * after.isalnum()
+        return letters
+    if "\ud800" <= signs <= "\udfff":
         return "\ufffd"
-    letters = _FORMS.get(sign, "")
-    if sign in _PHRASES:
-        return " " * before.isalnum() + letters + " " * text[start + 1 : start + 2].isalnum()
-    return letters
+    if before.isnumeric() and after.isnumeric():
+        return "-" if SOFT_HYPHEN in signs else " "
+    return ""
+
+
+def _instead_of_tatweel(text: str, start: int, end: int) -> str:
+    """A dash for tatweel beside a digit or alone, nothing for one that lengthens a word or goes on behind a mark."""
+    while start and (_NOT_SEEN.match(text, start - 1) or unicodedata.combining(text[start - 1])):
+        start -= 1
+    while end < len(text) and (_NOT_SEEN.match(text, end) or unicodedata.combining(text[end])):
+        end += 1
+    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+    if before == TATWEEL:
+        return ""  # the first one of a row stands for all
+    while after == TATWEEL:
+        end += 1
+        after = text[end : end + 1]
+    alone = not before.strip() and not after.strip()
+    return "–" if alone or before.isnumeric() or after.isnumeric() else ""
 
 
 def _folding() -> dict[int, str | None]:
@@ -124,15 +146,37 @@ def _folding() -> dict[int, str | None]:
 
 
 _FOLDING = _folding()
+_LEFT_OUT = "".join(chr(number) for number, letter in _FOLDING.items() if letter is None)
+_LEFT_OUT_BETWEEN_DIGITS = re.compile(rf"[{_LEFT_OUT}](?<=\d[{_LEFT_OUT}])[{_LEFT_OUT}]*(?=\d)")
+
+
+def _other_numerals() -> str:
+    """What is no digit, but becomes one, or text with one at its edge, by NFKC: `½`, `⑤`, `㏠`."""
+    blocks = (range(0xA0, 0x100), range(0x2150, 0x2190), range(0x2460, 0x2500), range(0x3220, 0x3400))
+    signs = [chr(number) for block in (*blocks, range(0x1F100, 0x1F10B)) for number in block]
+    forms = [unicodedata.normalize("NFKC", sign) for sign in signs]
+    return "".join(sign for sign, form in zip(signs, forms, strict=True) if form[0].isdecimal() or form[-1].isdecimal())
+
+
+_RAISED = "⁰¹²³⁴-⁹₀-₉"
+_OTHER_NUMERAL = re.compile(f"[{_RAISED}{_other_numerals()}](?:(?<=[{_RAISED}])[{_RAISED}]+)?")
+
+
+def _apart(found: re.Match[str]) -> str:
+    """A numeral of another kind apart from the number beside it."""
+    before, after = found.string[max(found.start() - 1, 0) : found.start()], found.string[found.end() : found.end() + 1]
+    return " " * before.isnumeric() + found[0] + " " * after.isdecimal()
 
 
 def fold(text: str) -> str:
     """The form in which two texts count as equal: for comparing and searching, never stored.
 
     NFKC and case folded; variants of yeh, kaf, heh, alef and waw, and ё and е, as one letter; Persian and Arabic
-    digits as ASCII; ZWNJ, direction marks, tatweel and vowel signs out. White space stays as it is.
+    digits as ASCII; ZWNJ, direction marks, tatweel and vowel signs out. White space stays as it is. Two numbers are
+    never joined to one: `10²` and `5½` fold to `10 2` and `5 1⁄2`, and what is left out between digits is a space.
     """
     if text.isascii():
         return text.lower()
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", normalize(text)).casefold())
-    return text.translate(_FOLDING)
+    text = _OTHER_NUMERAL.sub(_apart, normalize(text))
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _LEFT_OUT_BETWEEN_DIGITS.sub(" ", text).translate(_FOLDING)
