@@ -52,7 +52,7 @@ def clean_build(root: Path, elsewhere: Path) -> dict[str, bytes]:
 
 def embedded(printed: str) -> int:
     """How many texts a build said it embedded."""
-    return sum(map(int, re.findall(r"^ragpress: embedding: (\d+)$", printed, re.MULTILINE)))
+    return sum(map(int, re.findall(r"^ragpress: embedding (\d+) texts?$", printed, re.MULTILINE)))
 
 
 def cached(root: Path) -> int:

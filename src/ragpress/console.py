@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 Report = Callable[[str], None]
 """Receives one finished line for the person who builds."""
 
-Advance = Callable[[int, int], None]
-_EVERY = 30.0  # seconds between two lines where nobody watches a bar
+_AFTER = 2.0  # seconds: what is done sooner shows no progress
+_EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 def write_utf8() -> None:
@@ -23,8 +28,14 @@ def write_utf8() -> None:
 
 
 def report(line: str) -> None:
-    """A line for the person who builds, on standard error."""
-    print(line, file=sys.stderr, flush=True)
+    """A line for the person who builds, on standard error, above a progress bar that is there."""
+    if Progress.bars:
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(file=sys.stderr):
+            print(line, file=sys.stderr, flush=True)
+    else:
+        print(line, file=sys.stderr, flush=True)
 
 
 def plural(number: int, one: str, many: str) -> str:
@@ -32,29 +43,70 @@ def plural(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-@contextmanager
-def progress(total: int, what: str, tell: Callable[[str], None]) -> Iterator[Advance]:
-    """Gives a function that is called with how many of how many are done.
+def under_ci() -> bool:
+    """Whether nobody watches this build, as the variable CI says."""
+    return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
-    A bar where a terminal is attached, a line now and then elsewhere.
+
+class Progress:
+    """How far `what` is, of which there are `total` `unit`, with rate and time left; a context manager.
+
+    On a terminal it is a bar, from two seconds on; elsewhere a line every ten seconds; under CI nothing. Safe from
+    several threads.
     """
-    if sys.stderr.isatty():
-        from tqdm import tqdm
 
-        with tqdm(total=total, desc=what, unit="", file=sys.stderr) as bar:
+    bars = 0
+    """How many are drawn now."""
 
-            def draw(done: int, _: int) -> None:
-                bar.update(done - bar.n)
+    def __init__(self, what: str, total: int, unit: str) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._done = 0
+        self._begun = self._shown = time.monotonic()
+        self._quiet = under_ci()
+        self._bar: tqdm[None] | None = None
+        self._lock = threading.Lock()
 
-            yield draw
-        return
-    report(f"ragpress: {what}: {total}")
-    last = time.monotonic()
+    def advance(self, number: int = 1) -> None:
+        """So many more are done."""
+        with self._lock:
+            self._done += number
+            if self._bar is not None:
+                self._bar.update(number)
+            elif not self._quiet and time.monotonic() - self._shown >= (_AFTER if sys.stderr.isatty() else _EVERY):
+                self._show()
 
-    def line(done: int, of: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _EVERY:
-            last = time.monotonic()
-            report(f"ragpress: {what}: {done} of {of}")
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        if sys.stderr.isatty():
+            from tqdm import tqdm
 
-    yield line
+            self._bar = tqdm(total=self._total, desc=self._what, unit=f" {self._unit}", file=sys.stderr, leave=False)
+            self._bar.start_t -= self._shown - self._begun
+            self._bar.update(self._done)
+            self._bar.refresh()
+            Progress.bars += 1
+        else:
+            rate = self._done / max(self._shown - self._begun, 0.001)
+            left = max(self._total - self._done, 0) / max(rate, 0.001)
+            report(
+                f"ragpress: {self._what}: {self._done} of {self._total} {self._unit}, {rate:.0f} a second,"
+                f" {_duration(left)} left"
+            )
+
+    def close(self) -> None:
+        with self._lock:
+            if self._bar is not None:
+                self._bar.close()
+                self._bar = None
+                Progress.bars -= 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -46,6 +46,7 @@ from ragpress.artifact.shards import (
     shard_bounds,
     shard_names,
 )
+from ragpress.console import Progress
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import disk_error, put_in_place, recover, staging_folder
 from ragpress.lexical import postings
@@ -252,10 +253,12 @@ def _write_index(
             yield name, keys[places], halves
 
     def build(wanted: Sequence[tuple[str, Positions, str]]) -> None:
-        vectors = 0 if len(wanted) == 1 else sum(len(places) for _, places, _ in wanted)
-        with nullcontext(executor) if executor else local_executor(vectors) as graphs:
+        vectors = sum(len(places) for _, places, _ in wanted)
+        shown = Progress("index", vectors, "vectors")
+        with shown, nullcontext(executor) if executor else local_executor(vectors if len(wanted) > 1 else 0) as graphs:
             for name, data in build_graphs(pieces(wanted), graphs):
                 writer.file(name, data)
+                shown.advance(shards[name].vectors)
 
     build(changed)
     build([(name, places, content) for name, places, content, done in kept if not done.result()])

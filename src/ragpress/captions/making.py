@@ -11,7 +11,7 @@ from ragpress.captions.document import Uncaptioned, clean
 from ragpress.captions.engine import EngineError, engine
 from ragpress.captions.store import NAME, Caption, read_captions, write_captions
 from ragpress.config import Config
-from ragpress.console import Report, plural, progress
+from ragpress.console import Progress, Report, plural
 from ragpress.errors import BuildError
 
 
@@ -64,12 +64,12 @@ class CaptionMaker:
                     text = f"the picture cannot be read back: {error.strerror}; build again"
                     raise BuildError("disk", text) from None
 
-            with ThreadPoolExecutor(chosen.at_once) as threads, progress(len(todo), "captions", report) as advance:
+            with ThreadPoolExecutor(chosen.at_once) as threads, Progress("captions", len(todo), "pictures") as shown:
                 futures = {threads.submit(make, digest): digest for digest in todo}
                 try:
-                    for done, future in enumerate(as_completed(futures), 1):
+                    for future in as_completed(futures):
                         digest = futures[future]
-                        advance(done, len(todo))
+                        shown.advance()
                         try:
                             text = future.result()
                         except BuildError as error:

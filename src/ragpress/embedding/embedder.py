@@ -161,26 +161,25 @@ class Embedder:
         *,
         names: Sequence[str] = (),
         on_batch: Callable[[list[tuple[int, Vector]]], None] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> Vector:
         """The vectors of chunk texts, shape (len(texts), dimensions), in their order.
 
         `names` (chunk ids) are for messages. `on_batch` receives (index, vector) pairs every two seconds and at the
-        end, also before an interruption goes on; `progress` receives texts done and their number.
+        end, also before an interruption goes on; `progress` receives the index of each text when it is done.
         """
         vectors = np.empty((len(texts), self.file.dimensions), np.float32)
         fresh: list[tuple[int, Vector]] = []
-        done, saved = 0, time.monotonic()
+        saved = time.monotonic()
         try:
             for index, vector in self.stream(texts, names=names):
                 vectors[index] = vector
                 fresh.append((index, vector))
-                done += 1
                 if on_batch and time.monotonic() - saved >= _SAVE_SECONDS:
                     on_batch(fresh)
                     fresh, saved = [], time.monotonic()
                 if progress:
-                    progress(done, len(texts))
+                    progress(index)
         finally:
             if on_batch and fresh:
                 on_batch(fresh)

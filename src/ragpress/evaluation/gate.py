@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ragpress.config import Config
-from ragpress.console import Report, plural, report
+from ragpress.console import Report, plural, report, under_ci
 from ragpress.errors import BuildError
 from ragpress.evaluation.cases import read_cases
 from ragpress.evaluation.measuring import Measurement, Result, figures, measure_artifact
@@ -28,7 +28,7 @@ from ragpress.evaluation.tables import found_instead, misses, rank_words, separa
 from ragpress.files import replace_file
 from ragpress.models.selection import custom_model_file
 from ragpress.pipeline.publish import is_built
-from ragpress.repository import Repository, under_ci
+from ragpress.repository import Repository
 from ragpress.review.git import find_base
 
 QUESTIONS = "questions.jsonl"

@@ -12,7 +12,7 @@ import msgspec
 
 from ragpress.artifact.format import CHUNKS
 from ragpress.artifact.jsonl import read_chunks
-from ragpress.console import Report
+from ragpress.console import Progress, Report
 from ragpress.errors import BuildError, ModelError, message, render
 from ragpress.evaluation.cases import Case, obstacle
 from ragpress.evaluation.confidence import Separation, question_confidence, separation
@@ -116,8 +116,10 @@ def ask(cases: Sequence[Case], answer: Callable[[Case], _Found]) -> list[_Found]
             if error.message.code != "embedding":
                 raise
             raise BuildError("bad-case", f"{case.place}: {error.message.text}") from None
+        finally:
+            shown.advance()
 
-    with ThreadPoolExecutor(processors()) as threads:
+    with Progress("asking", len(cases), "questions") as shown, ThreadPoolExecutor(processors()) as threads:
         return list(threads.map(named, cases))
 
 

@@ -140,9 +140,8 @@ def _chunks(repository: Repository, report: Report) -> Iterator[Chunk]:
 
 
 def _vectors(repository: Repository, file: ModelFile, chunks: Sequence[Chunk], report: Report) -> Stored:
-    names = {chunk.text: chunk.chunk_id for chunk in chunks}
     with VectorCache(repository.vectors, report) as cache:
-        embed_missing(repository, cache, names, file, report)
+        embed_missing(repository, cache, {chunk.text: chunk for chunk in chunks}, file, report)
         vectors, absent = cache.matrix(vector_keys(file, (chunk.text for chunk in chunks)), file.dimensions)
     if absent:
         raise BuildError("embedding", "vectors vanished from the cache, another build pruned it; run this again")

@@ -8,13 +8,12 @@ from pathlib import Path
 import msgspec
 
 from ragpress.config import Config
-from ragpress.console import Report
+from ragpress.console import Report, under_ci
 from ragpress.errors import ModelError, message, render
 from ragpress.models.gguf import embedding_length
 from ragpress.models.hub import cached, fetch, revision_of, unreachable
 from ragpress.models.lock import Locked, check_lock, read_lock, remembered_sha256, write_lock
 from ragpress.records import Severity
-from ragpress.repository import under_ci
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ import msgspec
 
 from ragpress.artifact.jsonl import encode_chunk
 from ragpress.captions.store import NAME
-from ragpress.console import Report
+from ragpress.console import Report, under_ci
 from ragpress.errors import BuildError, ModelError, SourceError, render
 from ragpress.files import replace_file
 from ragpress.pipeline.convert import convert
@@ -32,7 +32,7 @@ from ragpress.pipeline.results import (
     write_result,
 )
 from ragpress.readers import CONVERTIBLE, suffix_of
-from ragpress.repository import Repository, SourceFile, under_ci
+from ragpress.repository import Repository, SourceFile
 
 _REST = 0.25  # seconds that one write of a program may take
 

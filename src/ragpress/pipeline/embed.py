@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from ragpress.console import Report, progress
+from ragpress.console import Progress, Report, plural
 from ragpress.embedding.embedder import Embedder
 from ragpress.errors import message, render
 from ragpress.models.known import ModelFile, resolve
 from ragpress.models.selection import artifact_model, keep_selected, locked_model, selected_name
 from ragpress.pipeline.merge import check_merged, merged_chunks
 from ragpress.pipeline.seed import SeedSetting
+from ragpress.records import Chunk
 from ragpress.repository import Repository
 from ragpress.vectors.cache import VectorCache
 from ragpress.vectors.digests import vector_keys
@@ -23,6 +24,7 @@ class Text(msgspec.Struct, frozen=True):
 
     chunk_id: str
     text: str
+    tokens: int
 
 
 def merged_texts(repository: Repository) -> Iterator[Text]:
@@ -40,14 +42,14 @@ def embed_texts(repository: Repository, report: Report, interrupted: Callable[[]
     That is the one in build/model.json, else that of the seed, the lock, or the settings, else the offline model. The
     model's own file is not needed where no text lacks a vector. Raises ModelError, BuildError.
     """
-    names = {text.text: text.chunk_id for text in merged_texts(repository)}
+    texts = {text.text: text for text in merged_texts(repository)}
     engine = wanted_engine(repository)
     with VectorCache(repository.vectors, report) as cache:
         seed = SeedSetting(repository, report)
         name = selected_name(repository) or seed.choose_model()
 
         def lacking(file: ModelFile) -> bool:
-            keys = vector_keys(file, names)
+            keys = vector_keys(file, texts)
             return bool(cache.missing(keys, engine)) and not (
                 seed.fill(cache, file) and not cache.missing(keys, engine)
             )
@@ -56,7 +58,7 @@ def embed_texts(repository: Repository, report: Report, interrupted: Callable[[]
         if file is None or lacking(file):
             file = resolve(repository.config, repository.root, selected=name, report=report)
             if lacking(file):
-                embed_missing(repository, cache, names, file, report, interrupted)
+                embed_missing(repository, cache, texts, file, report, interrupted)
     before = artifact_model(repository)
     if before is not None and before.name != file.model.name:
         text = f"the artifact was of {before.name} and is now of {file.model.name}"
@@ -67,33 +69,34 @@ def embed_texts(repository: Repository, report: Report, interrupted: Callable[[]
 def embed_missing(
     repository: Repository,
     cache: VectorCache,
-    names: Mapping[str, str],
+    texts: Mapping[str, Text | Chunk],
     file: ModelFile,
     report: Report,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Puts the vectors that the cache lacks into it; `names` are the texts with their chunks' ids, for messages.
+    """Puts the vectors that the cache lacks into it; `texts` are by themselves, each with the chunk it is of.
 
     Raises KeyboardInterrupt, with what is done kept, once `interrupted` says so.
     """
-    texts = list(names)
     keys = vector_keys(file, texts)
-    absent = cache.missing(keys, wanted_engine(repository))
-    if not absent:
+    missing = cache.missing(keys, wanted_engine(repository))
+    if not missing:
         return
+    wanted = list(texts.values())
+    absent = [wanted[index] for index in missing]
+    report(f"ragpress: embedding {plural(len(absent), 'text', 'texts')}")
+    with Embedder(file) as embedder, Progress("embedding", sum(text.tokens for text in absent), "tokens") as shown:
 
-    with Embedder(file) as embedder, progress(len(absent), "embedding", report) as advance:
-
-        def count(done: int, total: int) -> None:
-            advance(done, total)
+        def count(index: int) -> None:
+            shown.advance(absent[index].tokens)
             if interrupted():
                 raise KeyboardInterrupt
 
         embedder.embed_documents(
-            [texts[index] for index in absent],
-            names=[names[texts[index]] for index in absent],
+            [text.text for text in absent],
+            names=[text.chunk_id for text in absent],
             on_batch=lambda batch: cache.put_many(
-                [(keys[absent[index]], vector) for index, vector in batch], embedder.engine
+                [(keys[missing[index]], vector) for index, vector in batch], embedder.engine
             ),
             progress=count,
         )

@@ -9,11 +9,11 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ragpress.captions.store import prune_captions
-from ragpress.console import Report, plural, report
+from ragpress.console import Report, plural, report, under_ci
 from ragpress.errors import BuildError
 from ragpress.files import remove_empty_parents, replace_file
 from ragpress.pipeline.results import load_source, read_result
-from ragpress.repository import Repository, find_sources, under_ci
+from ragpress.repository import Repository, find_sources
 from ragpress.review.diff import Changes, compare, screen_of, to_stat, to_terminal
 from ragpress.review.git import Base, files_at, find_base, is_held
 from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden

@@ -13,7 +13,7 @@ from typing import Any
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
-from ragpress.console import report
+from ragpress.console import Progress, report
 from ragpress.tasks.state import forgive
 
 _ended: dict[str, threading.Event] = {}
@@ -33,11 +33,12 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
 
     desc = "ragpress: a line a stage, errors on standard error"
 
-    def initialize(self, tasks: object, selected_tasks: list[str]) -> None:
+    def initialize(self, tasks: dict[str, Any], selected_tasks: list[str]) -> None:
         _ended.update((name, threading.Event()) for name in selected_tasks)
         self._groups: set[str] = set()
         self._executed = 0
         self._failures_shown: set[str] = set()
+        self._reading = Progress("reading", sum(name.startswith("chunk:") for name in tasks), "sources")
         self._starting = threading.Lock()  # tasks are begun in several threads
         forgive(report)
 
@@ -67,6 +68,10 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         self._end(task)
 
     def _end(self, task: Any) -> None:
+        if task.name.startswith("chunk:"):
+            self._reading.advance()
+        elif task.name == "chunk":
+            self._reading.close()
         if task.name in _ended:
             _ended[task.name].set()
 
@@ -74,6 +79,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         report(result["exception"].get_msg().rstrip("\n"))
 
     def complete_run(self) -> None:
+        self._reading.close()
         if self.runtime_errors:
             print("\n".join(self.runtime_errors), file=sys.stderr)
         elif self.failures:
