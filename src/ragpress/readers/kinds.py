@@ -44,9 +44,11 @@ _ADDRESS = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S+")
 @lru_cache(1 << 15)
 def kind(text: str) -> str:
     """`figure` (number, date, amount, constant, a sign for none), `code` (letters and digits in one word, an address)
-    or `text`."""
+    or `text`. Of several lines the first decides: `500` stays a figure with a note below it."""
     if len(text) > CELL_LIMIT:
         return "text"
+    if "\n" in text and kind(text.partition("\n")[0]) == "figure":
+        return "figure"
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
     if (digits and not letters) or _AMOUNT.fullmatch(text) or _CONSTANT.fullmatch(text):
