@@ -155,7 +155,7 @@ def shows_nothing(value: str, code: str) -> bool:
     return rounded == 0 or not re.search("[?#@]", section)
 
 
-class _FormatSection(msgspec.Struct, frozen=True):
+class _CodeSection(msgspec.Struct, frozen=True):
     """A section of a format code: without literal text; and its places for digits, with its own digits as letters.
 
     `condition` is what the section is for, an operator and a bound, if it says so.
@@ -167,7 +167,7 @@ class _FormatSection(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _sections(code: str) -> tuple[_FormatSection, ...]:
+def _sections(code: str) -> tuple[_CodeSection, ...]:
     """The sections of a format code, the first three."""
     parts: list[list[str]] = [[]]
     for token in _TOKEN.findall(_GENERAL_NAMES.sub("general", code.lower())):
@@ -181,7 +181,7 @@ def _sections(code: str) -> tuple[_FormatSection, ...]:
         condition = (conditions[0][1], float(conditions[0][2])) if conditions else None
         bare = "".join(token for token in tokens if not _LITERAL.fullmatch(token))
         digits = "".join(map(_places, tokens))
-        found.append(_FormatSection(bare, digits, condition))
+        found.append(_CodeSection(bare, digits, condition))
     return tuple(found)
 
 
@@ -192,7 +192,7 @@ def _places(token: str) -> str:
     return "".join(_OWN[int(digit)] for digit in re.findall("[0-9]", token)) if token[0] not in "_*[" else ""
 
 
-def _section_of(code: str, number: float) -> _FormatSection:
+def _section_of(code: str, number: float) -> _CodeSection:
     """The section of a format code that applies to a number (ECMA-376 part 1, 18.8.31)."""
     sections = _sections(code)
     if any(section.condition for section in sections):
@@ -205,7 +205,7 @@ def _section_of(code: str, number: float) -> _FormatSection:
     return sections[2] if number == 0 and len(sections) > 2 else sections[0]
 
 
-_GENERAL = _FormatSection("general", "", None)
+_GENERAL = _CodeSection("general", "", None)
 
 
 def _section(code: str, number: float) -> str:

@@ -10,7 +10,7 @@ from ragpress.readers.docx.altchunk import read_altchunk
 from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import DEEPEST, Context, flat_text
 from ragpress.readers.docx.drawing import read_drawing
-from ragpress.readers.docx.inline import DELETED, Line, Readers, chosen, read_inline
+from ragpress.readers.docx.inline import DELETED, ParagraphText, Readers, chosen, read_inline
 from ragpress.readers.docx.names import MC, M, R, W, inner, read, switched_on
 from ragpress.readers.docx.notes import read_note
 from ragpress.readers.docx.styles import ParagraphStyle
@@ -31,7 +31,7 @@ _DROPPED_CAPS = ("drop", "margin")
 def read_blocks(container: Iterable[Element], context: Context) -> list[Block]:
     """The visible blocks among the children of `container`. Counts `context.place` up where it reads the body."""
     blocks: list[Block] = []
-    carried: Line | None = None  # a paragraph that goes on in the next one
+    carried: ParagraphText | None = None  # a paragraph that goes on in the next one
     for element in _block_elements(container):
         tag = element.tag
         if context.depth == 0 and tag in (W + "p", W + "tbl"):
@@ -58,7 +58,7 @@ def read_blocks(container: Iterable[Element], context: Context) -> list[Block]:
             blocks.append(read_table(element, context, read_blocks))
             context.depth -= 1
         else:  # inline content where a paragraph should be
-            loose = Line(context.styles.paragraph(""))
+            loose = ParagraphText(context.styles.paragraph(""))
             read_inline([element], context, loose, _READERS)
             blocks += _finished(loose, _Properties(context.styles.paragraph("")), context)
     if carried is not None:
@@ -97,9 +97,9 @@ class _Properties(msgspec.Struct):
     hidden_end: bool = False
 
 
-def _read_line(element: Element, context: Context, carried: Line | None) -> tuple[Line, _Properties]:
+def _read_line(element: Element, context: Context, carried: ParagraphText | None) -> tuple[ParagraphText, _Properties]:
     properties = _read_properties(element.pPr, context)
-    line = carried or Line(properties.style)
+    line = carried or ParagraphText(properties.style)
     line.style = properties.style
     line.plain = properties.outline is not None or properties.style.names
     read_inline(element, context, line, _READERS)
@@ -121,7 +121,7 @@ def _read_properties(element: Element | None, context: Context) -> _Properties:
     return found
 
 
-def _finished(line: Line, properties: _Properties, context: Context) -> list[Block]:
+def _finished(line: ParagraphText, properties: _Properties, context: Context) -> list[Block]:
     """The paragraph, then what hangs on it. Nothing for an empty one, which all the same counts in its list."""
     paragraph = Paragraph(line.text(), max(context.place, 1), notes=line.notes, pictures=line.pictures)
     if paragraph.text or not (properties.hidden_end or properties.continues):
@@ -141,14 +141,14 @@ def _finished(line: Line, properties: _Properties, context: Context) -> list[Blo
     return blocks
 
 
-def _drawing(element: Element, context: Context, line: Line) -> None:
+def _drawing(element: Element, context: Context, line: ParagraphText) -> None:
     if context.depth >= DEEPEST:
         line.boxes.append(Paragraph(flat_text(element), context.place))
     else:
         read_drawing(element, context, line, read_blocks)
 
 
-def _note(element: Element, context: Context, line: Line) -> None:
+def _note(element: Element, context: Context, line: ParagraphText) -> None:
     read_note(element, context, line, read_blocks)
 
 

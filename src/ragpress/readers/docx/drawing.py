@@ -18,7 +18,7 @@ from ragpress.readers.docx.blocks import Block, Paragraph
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.embedded import OBJECTS, read_object
 from ragpress.readers.docx.graphics import graphic_blocks
-from ragpress.readers.docx.inline import Line, chosen
+from ragpress.readers.docx.inline import ParagraphText, chosen
 from ragpress.readers.docx.names import CX, DGM, MC, PIC, WP, A, C, O, R, V, W, is_on
 from ragpress.readers.ooxml.xml import EMPTY, Element
 from ragpress.records import Picture
@@ -36,7 +36,7 @@ _DECORATIVE = "{http://schemas.microsoft.com/office/drawing/2017/decorative}deco
 BlockReader = Callable[[Iterable[Element], Context], list[Block]]
 
 
-def read_drawing(drawing: Element, context: Context, line: Line, blocks: BlockReader) -> None:
+def read_drawing(drawing: Element, context: Context, line: ParagraphText, blocks: BlockReader) -> None:
     """Adds what a w:drawing, w:pict or w:object shows to the line that holds it."""
     properties = next(drawing.iter(WP + "docPr"), EMPTY)
     if is_on(properties.get("hidden")):

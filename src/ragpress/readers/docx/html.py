@@ -35,7 +35,7 @@ def html_blocks(data: bytes, charset: str, source: str, place: int) -> list[Bloc
         root = lxml_html.document_fromstring(text, parser=_parser())
     except (etree.ParserError, etree.XMLSyntaxError):
         return []  # nothing but comments or white space
-    return _Reader(place).read(root)
+    return _HtmlReader(place).read(root)
 
 
 def html_text(data: bytes, charset: str, source: str) -> str:
@@ -60,7 +60,7 @@ class _OpenTable(msgspec.Struct):
     spans: dict[int, tuple[int, int]] = {}  # column to rows still covered and width
 
 
-class _Reader:
+class _HtmlReader:
     """One pass over the tree, without recursion."""
 
     def __init__(self, place: int) -> None:

@@ -47,7 +47,7 @@ _CONTENT = (
 )
 
 
-class Line(msgspec.Struct):
+class ParagraphText(msgspec.Struct):
     """What a paragraph has given so far. `boxes` are blocks to follow it.
 
     `link` is the address of the link that is being read and how many parts there were before it. `plain`: addresses of
@@ -88,8 +88,8 @@ class Line(msgspec.Struct):
 class Readers(msgspec.Struct, frozen=True):
     """The readers of what is anchored in a line and holds paragraphs itself."""
 
-    drawing: Callable[[Element, Context, Line], None]
-    note: Callable[[Element, Context, Line], None]
+    drawing: Callable[[Element, Context, ParagraphText], None]
+    note: Callable[[Element, Context, ParagraphText], None]
     blocks: Callable[[Iterable[Element], Context], list[Block]]
 
 
@@ -101,7 +101,7 @@ class _Look(msgspec.Struct, frozen=True):
     font: str
 
 
-def read_inline(element: Element, context: Context, line: Line, readers: Readers) -> None:
+def read_inline(element: Element, context: Context, line: ParagraphText, readers: Readers) -> None:
     """Adds the content of a paragraph to `line`. Wrappers may nest at will: nothing here recurses."""
     plain = _Look(context.styles.hidden(line.style, _PLAIN), line.style.bold, "")
     stack: list[tuple[Iterator[Element | str], _Look]] = [(iter(element), plain)]

@@ -11,7 +11,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 
 from ragpress.readers.docx.blocks import Block, lines
 from ragpress.readers.docx.context import Context
-from ragpress.readers.docx.inline import Line
+from ragpress.readers.docx.inline import ParagraphText
 from ragpress.readers.docx.names import W
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
@@ -34,7 +34,10 @@ def find_notes(package: Package, parts: dict[str, str]) -> Notes:
 
 
 def read_note(
-    reference: Element, context: Context, line: Line, blocks: Callable[[Iterable[Element], Context], list[Block]]
+    reference: Element,
+    context: Context,
+    line: ParagraphText,
+    blocks: Callable[[Iterable[Element], Context], list[Block]],
 ) -> None:
     """Adds the note that `reference` cites to the line, unless it was cited before."""
     found = context.notes.pop((reference.tag, reference.get(W + "id") or ""), None)

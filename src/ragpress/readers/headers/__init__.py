@@ -152,7 +152,7 @@ def is_card(rows: Sequence[Row]) -> bool:
     if len(rows) > 2 * SEARCHED:
         return False
     columns = {column for row in rows for column in row.filled()}
-    if len(rows) < 2 or columns not in ({0, 1}, {0, 1, 2, 3}):
+    if len(rows) < 2 or columns not in ({0, 1}, {0, 1, 2, 3}) or pair_columns(join_header(rows[:1])):
         return False
     pairs = [(row.cells[at].strip(), row.cells[at + 1]) for row in rows for at in (0, 2)
              if at + 1 < len(row.cells) and row.cells[at] and row.cells[at + 1]]  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from typing import NamedTuple
+
+import msgspec
 
 
-class Day(NamedTuple):
+class Day(msgspec.Struct, frozen=True):
     """A date in some calendar. `weekday` counts from Sunday = 0, as number formats do."""
 
     year: int
@@ -69,7 +70,7 @@ def _hijri(ordinal: int) -> tuple[int, int, int]:
     return 30 * cycle + months - 30, month, days - 709 * month // 24
 
 
-class Names(NamedTuple):
+class Names(msgspec.Struct, frozen=True):
     """Names of months (January first, or the calendar's own), short and long, and of days, Sunday first."""
 
     months: tuple[str, ...]
@@ -97,8 +98,8 @@ _RUSSIAN = Names(
     _words("Вс Пн Вт Ср Чт Пт Сб"),
     ("AM", "PM"),
 )
-_RUSSIAN_GENITIVE = _RUSSIAN._replace(
-    months=_words("января февраля марта апреля мая июня июля августа сентября октября ноября декабря")
+_RUSSIAN_GENITIVE = msgspec.structs.replace(
+    _RUSSIAN, months=_words("января февраля марта апреля мая июня июля августа сентября октября ноября декабря")
 )
 _PERSIAN_DAYS = ("یکشنبه", "دوشنبه", "سه‌شنبه", "چهارشنبه", "پنجشنبه", "جمعه", "شنبه")
 _PERSIAN_MONTHS = _words("فروردین اردیبهشت خرداد تیر مرداد شهریور مهر آبان آذر دی بهمن اسفند")

@@ -22,7 +22,7 @@ class Token(msgspec.Struct, frozen=True):
     text: str
 
 
-class Section(msgspec.Struct, frozen=True):
+class FormatSection(msgspec.Struct, frozen=True):
     """One of the parts that a semicolon divides. `condition` is an operator and a number, such as `>=100`, or empty.
 
     `language` is the low part of a Windows LCID, `calendar` and `numerals` as `[$-NNCCLLLL]` gives them.
@@ -66,7 +66,7 @@ _LANGUAGES = {
 
 
 @lru_cache(maxsize=4096)
-def parse_format(code: str) -> tuple[Section, ...]:
+def parse_format(code: str) -> tuple[FormatSection, ...]:
     """The sections of a format code; at least one. What has no meaning in a code is taken as a literal."""
     return tuple(_section(part) for part in _split(code))
 
@@ -86,7 +86,7 @@ def _split(code: str) -> list[str]:
     return parts
 
 
-def _section(code: str) -> Section:
+def _section(code: str) -> FormatSection:
     tokens: list[Token] = []
     condition: tuple[str, float] | None = None
     language = calendar = numerals = 0
@@ -122,7 +122,7 @@ def _section(code: str) -> Section:
         tokens = _date_tokens(tokens)
     else:
         tokens = [part for token in tokens for part in _number_tokens(token)]
-    return Section(tuple(tokens), condition, language, calendar, numerals, genitive, system)
+    return FormatSection(tuple(tokens), condition, language, calendar, numerals, genitive, system)
 
 
 _PLAIN: dict[str, TokenKind] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from typing import NamedTuple
+
+import msgspec
 
 from ragpress.readers.ooxml.calendars import GREGORIAN, LAST_SERIAL, Day, day_of, names
-from ragpress.readers.ooxml.format_codes import Section, Token, parse_format
+from ragpress.readers.ooxml.format_codes import FormatSection, Token, parse_format
 
 
-class NumberLocale(NamedTuple):
+class NumberLocale(msgspec.Struct, frozen=True):
     """What stands between groups of three digits and before decimals.
 
     Where `everywhere` is false, only a number in groups has them: it would be misread else, `5,400` for 5.4. One
@@ -102,7 +103,7 @@ def _significant(value: Decimal) -> Decimal:
     return Context(prec=15, rounding=ROUND_HALF_UP).plus(value)
 
 
-def _choose(sections: tuple[Section, ...], value: Decimal) -> tuple[Section | None, bool]:
+def _choose(sections: tuple[FormatSection, ...], value: Decimal) -> tuple[FormatSection | None, bool]:
     """The section for a value, and whether a minus sign is due."""
     numeric = sections[:3] if len(sections) < 4 or sections[3].condition is None else sections
     if len(sections) > 1 and any(token.kind == "text" for token in sections[-1].tokens) and len(sections) < 4:
@@ -116,7 +117,7 @@ def _choose(sections: tuple[Section, ...], value: Decimal) -> tuple[Section | No
     return numeric[2] if len(numeric) > 2 else numeric[0], False
 
 
-def _conditional(sections: tuple[Section, ...], value: Decimal) -> tuple[Section | None, bool]:
+def _conditional(sections: tuple[FormatSection, ...], value: Decimal) -> tuple[FormatSection | None, bool]:
     for position, section in enumerate(sections):
         if section.condition is not None:
             operator, bound = section.condition
@@ -140,7 +141,7 @@ def _holds(value: Decimal, operator: str, bound: Decimal) -> bool:
     ]
 
 
-def _number(section: Section, value: Decimal, locale: NumberLocale) -> str:
+def _number(section: FormatSection, value: Decimal, locale: NumberLocale) -> str:
     tokens = section.tokens
     kinds = {token.kind for token in tokens}
     if "general" in kinds or ("text" in kinds and "digit" not in kinds):
@@ -254,7 +255,7 @@ def _fraction(tokens: tuple[Token, ...], slash: int, value: Decimal) -> str:
     return f"{whole} {share}" if whole else share
 
 
-def _date(section: Section, value: Decimal, date1904: bool) -> str | None:
+def _date(section: FormatSection, value: Decimal, date1904: bool) -> str | None:
     """The date and time of a serial number, or None where Excel shows none (negative or after the year 9999)."""
     elapsed = any(token.text.startswith("[") for token in section.tokens if token.kind == "date")
     negative = value < 0
@@ -286,7 +287,7 @@ class _Clock:
         self.fraction = rest - int(rest)
 
 
-def _piece(token: Token, section: Section, clock: _Clock, half: bool) -> str:
+def _piece(token: Token, section: FormatSection, clock: _Clock, half: bool) -> str:
     text = token.text
     width = len(text.strip("[]"))
     if text.startswith("["):

@@ -14,9 +14,10 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
+
+import msgspec
 
 from ragpress.errors import SourceError, message
 from ragpress.readers.ooxml.xml import EMPTY, Element, ElementClasses, XmlRefused, parse_xml
@@ -45,8 +46,7 @@ _ZIP_FAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Relationship:
+class Relationship(msgspec.Struct, frozen=True):
     """A link from one part to another. `kind` is the last word of its type, such as `styles` or `hyperlink`.
 
     `part` is the stored name of the part it leads to, or empty where there is none (external, NULL, missing,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import NamedTuple
+
+import msgspec
 
 from ragpress.config import Config
 from ragpress.errors import SourceError, message
@@ -15,14 +16,12 @@ from ragpress.readers.table_units import table_units
 from ragpress.readers.xlsx.assembly import find_tables
 from ragpress.readers.xlsx.content import SheetContent, area
 from ragpress.readers.xlsx.drawings import Floating, drawing_texts, print_lines
-from ragpress.readers.xlsx.grid import Seen, area_places, see
-from ragpress.readers.xlsx.language import number_locale
-from ragpress.readers.xlsx.regions import Proven
-from ragpress.readers.xlsx.rich_values import rich_texts
+from ragpress.readers.xlsx.grid import VisibleSheet, area_places, visible_rows
+from ragpress.readers.xlsx.regions import DeclaredTable
 from ragpress.readers.xlsx.sheet import Book, add_filter, read_sheet
-from ragpress.readers.xlsx.strings import shared_strings
+from ragpress.readers.xlsx.strings import rich_values, shared_strings
 from ragpress.readers.xlsx.styles import read_styles
-from ragpress.readers.xlsx.workbook import SheetEntry, read_workbook
+from ragpress.readers.xlsx.workbook import SheetEntry, number_locale, read_workbook
 from ragpress.records import Document, LeftOut, Locator, Message, Severity, Unit
 from ragpress.text import normalize
 
@@ -39,24 +38,24 @@ def read_xlsx(data: bytes, source: str, config: Config) -> Document:
     Raises SourceError: as `open_package` does, "bad-archive" for what is no workbook, "empty-source" for one in which
     a person sees no word.
     """
-    return _Reader(open_package(data, source, "Excel"), config).read()
+    return _WorkbookReader(open_package(data, source, "Excel"), config).read()
 
 
 def read_xlsx_tables(data: bytes, source: str) -> list[SheetTables]:
     """How the tables of the visible sheets are read. Raises SourceError as `read_xlsx` does."""
-    reader = _Reader(open_package(data, source, "Excel"), Config())
+    reader = _WorkbookReader(open_package(data, source, "Excel"), Config())
     reader.read()
     return reader.sheets
 
 
-class _Region(NamedTuple):
+class _PlacedContent(msgspec.Struct, frozen=True):
     """A table or a floating text with the row that it begins in."""
 
     row: int
     content: TableReading | Floating
 
 
-class _Reader:
+class _WorkbookReader:
     """Gathers the units and messages of one workbook."""
 
     def __init__(self, package: Package, config: Config) -> None:
@@ -77,7 +76,7 @@ class _Reader:
             strings,
             read_styles(self.package, workbook.styles),
             workbook.date1904,
-            rich_texts(self.package, workbook.part),
+            rich_values(self.package, workbook.part),
             number_locale(self.config.number_locale, self.package, workbook, strings),
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
@@ -129,22 +128,22 @@ class _Reader:
             self._chart_sheet(sheet)
             return False
         content = read_sheet(self.package, sheet, book)
-        proven = self._tables(sheet, content)
-        seen = see(content)
-        tables = find_tables(seen.rows, proven)
+        declared = self._tables(sheet, content)
+        visible = visible_rows(content)
+        tables = find_tables(visible.rows, declared)
         self.sheets.append(SheetTables(normalize(one_line(sheet.name)), tuple(tables)))
-        regions = [_Region(table.first_place(), table) for table in tables]
-        regions += [_Region(floating.row, floating) for floating in self._floating(sheet.part)]
+        regions = [_PlacedContent(table.first_place(), table) for table in tables]
+        regions += [_PlacedContent(floating.row, floating) for floating in self._floating(sheet.part)]
         regions.sort(key=lambda region: region.row)  # stable: side by side stays in order
         for region in regions:
             self._region(sheet, region)
         before = len(self.units)
-        self._around(sheet, content, seen)
-        self._report_left_out(sheet, content, seen)
-        names = all(len(text) <= _NAME for row in seen.rows for text in row.texts.values())
-        return len(seen.rows) == len(regions) == 1 and names and len(self.units) == before
+        self._around(sheet, content, visible)
+        self._report_left_out(sheet, content, visible)
+        names = all(len(text) <= _NAME for row in visible.rows for text in row.texts.values())
+        return len(visible.rows) == len(regions) == 1 and names and len(self.units) == before
 
-    def _region(self, sheet: SheetEntry, region: _Region) -> None:
+    def _region(self, sheet: SheetEntry, region: _PlacedContent) -> None:
         name = normalize(one_line(sheet.name))
         breadcrumb = "" if is_default_name(name) else f"## {name}"
         self.sections += 1
@@ -175,9 +174,9 @@ class _Reader:
             )
         )
 
-    def _tables(self, sheet: SheetEntry, content: SheetContent) -> list[Proven]:
+    def _tables(self, sheet: SheetEntry, content: SheetContent) -> list[DeclaredTable]:
         """The ranges that the file calls tables, and their filters."""
-        proven = []
+        declared = []
         for part in self.package.related(sheet.part, "table"):
             root = self.package.root(part)
             found = area(root.get("ref"))
@@ -186,11 +185,13 @@ class _Reader:
             heads = root.get("headerRowCount") or "1"
             left, right = area_places(found, content)
             if left <= right:
-                proven.append(Proven(found.top, found.bottom, left, right, int(heads) if heads.isdecimal() else 1))
+                declared.append(
+                    DeclaredTable(found.top, found.bottom, left, right, int(heads) if heads.isdecimal() else 1)
+                )
             autofilter = child(root, "autoFilter")
             if autofilter is not EMPTY:
                 add_filter(autofilter, content)
-        return proven
+        return declared
 
     def _floating(self, part: str) -> list[Floating]:
         return [
@@ -207,9 +208,9 @@ class _Reader:
         kept = "only its titles were read" if texts else "it was skipped"
         self._report("info", "left-out", f"sheet «{sheet.name}» is {what}; {kept}")
 
-    def _around(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
+    def _around(self, sheet: SheetEntry, content: SheetContent, visible: VisibleSheet) -> None:
         """Page headers and footers: once for the workbook, and only what they say of their own."""
-        row = seen.rows[-1].number if seen.rows else 1
+        row = visible.rows[-1].number if visible.rows else 1
         for code in content.print_texts:
             lines = [line for line in print_lines(code) if line not in self.printed]
             self.printed.update(lines)
@@ -217,17 +218,17 @@ class _Reader:
                 self.sections += 1
                 self._paragraph(normalize(one_line(sheet.name)), row, "\n".join(lines))
 
-    def _report_left_out(self, sheet: SheetEntry, content: SheetContent, seen: Seen) -> None:
+    def _report_left_out(self, sheet: SheetEntry, content: SheetContent, visible: VisibleSheet) -> None:
         """One message for each kind of thing that was left out or could not be read."""
         name = sheet.name
-        for count, what in ((seen.hidden_rows, "hidden rows"), (seen.hidden_columns, "hidden columns")):
+        for count, what in ((visible.hidden_rows, "hidden rows"), (visible.hidden_columns, "hidden columns")):
             if count:
                 self._report("info", "left-out", f"sheet «{name}»: {what} with content left out: {count}")
-        if seen.covered:
-            self._report("info", "left-out", f"sheet «{name}»: values under merged cells left out: {seen.covered}")
-        if seen.filtered_rows:
+        if visible.covered:
+            self._report("info", "left-out", f"sheet «{name}»: values under merged cells left out: {visible.covered}")
+        if visible.filtered_rows:
             self._report(
-                "info", "xlsx-filter", f"sheet «{name}»: rows hidden by a filter are read: {seen.filtered_rows}"
+                "info", "xlsx-filter", f"sheet «{name}»: rows hidden by a filter are read: {visible.filtered_rows}"
             )
         if content.formulas:
             first = Locator("R", content.formulas[0], content.formulas[0], name)

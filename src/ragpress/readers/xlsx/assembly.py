@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
 from ragpress.readers.rows import Row, TableReading
 from ragpress.readers.tables import is_title, read_table, read_tables
-from ragpress.readers.xlsx.grid import SeenRow
-from ragpress.readers.xlsx.regions import Proven, Region, find_regions
+from ragpress.readers.xlsx.grid import VisibleRow
+from ragpress.readers.xlsx.regions import DeclaredTable, Region, find_regions
 
 TITLE_LINES = 4
 """More lines than this above a table of the file's own are notes, not its title."""
@@ -21,8 +20,7 @@ LOOK_BACK = 64
 """So many stacks back one is looked for that a region goes on with."""
 
 
-@dataclass(slots=True)
-class _Stack:
+class _Stack(msgspec.Struct):
     """Regions one below another that share columns."""
 
     regions: list[Region]
@@ -49,10 +47,10 @@ class _Stack:
         return rows
 
 
-def find_tables(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[TableReading]:
+def find_tables(rows: Sequence[VisibleRow], declared: Sequence[DeclaredTable] = ()) -> list[TableReading]:
     """The tables of a sheet, by the row and then the column that they begin in."""
     tables: list[tuple[int, int, TableReading]] = []
-    for stack in _stacked(find_regions(rows, proven)):
+    for stack in _stacked(find_regions(rows, declared)):
         left = min(region.left for region in stack.regions)
         if stack.last.header_rows is not None:
             titles = tuple(row for region in stack.regions[:-1] for row in region.rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import NamedTuple
 
 import msgspec
 from openpyxl.utils.cell import range_boundaries
@@ -15,13 +14,17 @@ MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The size of a sheet in Excel; what claims to lie beyond is taken to follow what came before it."""
 
 
-class Area(NamedTuple):
+class Area(msgspec.Struct, frozen=True):
     """A range of cells, from 1, all ends in."""
 
     top: int
     left: int
     bottom: int
     right: int
+
+    @property
+    def is_cell(self) -> bool:
+        return self.top == self.bottom and self.left == self.right
 
 
 class SheetContent(msgspec.Struct):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -14,7 +13,7 @@ MAX_VISITS = 1 << 22
 """Rows that all merged ranges together may reach over; ranges that overlap by the thousand are no work of people."""
 
 
-class SeenRow(msgspec.Struct, frozen=True):
+class VisibleRow(msgspec.Struct, frozen=True):
     """A visible row with a text.
 
     `number` is its row on the sheet; `y` and the columns of `texts` and `spans` count only what is visible, so that
@@ -29,21 +28,20 @@ class SeenRow(msgspec.Struct, frozen=True):
     evidence: RowEvidence
 
 
-@dataclass(slots=True)
-class Seen:
-    """The visible rows, the columns' numbers by their place among the visible ones, and counts of what is not seen."""
+class VisibleSheet(msgspec.Struct):
+    """The visible rows with a text, and counts of what is not visible."""
 
-    rows: list[SeenRow] = field(default_factory=list)
+    rows: list[VisibleRow] = []
     hidden_rows: int = 0
     hidden_columns: int = 0
     filtered_rows: int = 0
     covered: int = 0
 
 
-def see(content: SheetContent) -> Seen:
+def visible_rows(content: SheetContent) -> VisibleSheet:
     """What of a sheet's cells is visible. Rows that an active filter hides are data and stay."""
-    seen = Seen()
-    hidden_rows = _hidden_rows(content, seen)
+    visible = VisibleSheet()
+    hidden_rows = _hidden_rows(content, visible)
     columns = _Columns(content.hidden_columns)
     _add_shown_rows(content, hidden_rows)
     numbers = list(content.cells)
@@ -62,7 +60,7 @@ def see(content: SheetContent) -> Seen:
             covered = _Columns(cover.ranges)
             for column, text in content.cells[number].items():
                 if covered.hidden(column):
-                    seen.covered += column not in cover.anchors
+                    visible.covered += column not in cover.anchors
                 elif columns.hidden(column):
                     hidden_columns.add(column)
                 else:
@@ -71,8 +69,8 @@ def see(content: SheetContent) -> Seen:
                 texts[column] = text
                 spans[column] = span
         if texts:
-            seen.rows.append(
-                SeenRow(
+            visible.rows.append(
+                VisibleRow(
                     number,
                     number - bisect_left(ordered_hidden, number),
                     texts if list(texts) == sorted(texts) else dict(sorted(texts.items())),
@@ -81,18 +79,18 @@ def see(content: SheetContent) -> Seen:
                     content.evidence(number),
                 )
             )
-    seen.hidden_columns = len(hidden_columns)
-    return seen
+    visible.hidden_columns = len(hidden_columns)
+    return visible
 
 
-def _hidden_rows(content: SheetContent, seen: Seen) -> set[int]:
+def _hidden_rows(content: SheetContent, visible: VisibleSheet) -> set[int]:
     hidden = set()
     for number in content.hidden_rows:
         if any(found.top <= number <= found.bottom for found in content.filters):
-            seen.filtered_rows += number in content.cells
+            visible.filtered_rows += number in content.cells
         else:
             hidden.add(number)
-            seen.hidden_rows += number in content.cells
+            visible.hidden_rows += number in content.cells
     return hidden
 
 
@@ -148,14 +146,13 @@ class _Columns:
         return [first, self.place(last) - self.place(first) + 1]
 
 
-@dataclass(slots=True)
-class _Cover:
+class _Cover(msgspec.Struct):
     """What merged ranges do to one row: the ranges of columns they cover, and the texts they show instead."""
 
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    anchors: set[int] = field(default_factory=set)
-    shown: dict[int, tuple[str, int]] = field(default_factory=dict)
-    inherited: set[int] = field(default_factory=set)
+    ranges: list[tuple[int, int]] = []
+    anchors: set[int] = set()
+    shown: dict[int, tuple[str, int]] = {}
+    inherited: set[int] = set()
 
 
 _NOTHING = _Cover()

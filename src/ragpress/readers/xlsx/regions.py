@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 
 import msgspec
@@ -12,7 +11,7 @@ from ragpress.readers.headers import find_header, join_header
 from ragpress.readers.kinds import is_period, kind
 from ragpress.readers.rows import Row
 from ragpress.readers.tables import is_title
-from ragpress.readers.xlsx.grid import SeenRow
+from ragpress.readers.xlsx.grid import VisibleRow
 
 MAX_GRID = 1 << 24
 """Cells, blank ones included, up to which rows are laid out under their columns; no table that people read has more."""
@@ -22,7 +21,7 @@ SIDE_BY_SIDE = 8
 """With more blank columns than this they are the rhythm of one table."""
 
 
-class Proven(msgspec.Struct, frozen=True):
+class DeclaredTable(msgspec.Struct, frozen=True):
     """A range that the file itself calls a table: rows by number, columns by place, and how many rows head it."""
 
     top: int
@@ -32,8 +31,7 @@ class Proven(msgspec.Struct, frozen=True):
     header_rows: int
 
 
-@dataclass(slots=True)
-class Region:
+class Region(msgspec.Struct):
     """A block of cells without a blank row or column through it. `ys` are its rows' places among the visible ones.
 
     `header_rows` is known where the file, or a table beside it, says how many rows head it. `block` is the number of
@@ -54,11 +52,11 @@ class Region:
         return all(len(row.filled()) == 1 for row in self.rows)
 
 
-def find_regions(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list[Region]:
+def find_regions(rows: Sequence[VisibleRow], declared: Sequence[DeclaredTable] = ()) -> list[Region]:
     """The regions of a sheet, by the row and then the column that they begin in."""
     regions = []
     left_over = list(rows)
-    for area in proven:
+    for area in declared:
         region, left_over = _cut(left_over, area)
         if region is not None:
             regions.append(region)
@@ -74,14 +72,14 @@ def find_regions(rows: Sequence[SeenRow], proven: Sequence[Proven] = ()) -> list
     return regions
 
 
-def _groups(blocks: Iterable[list[SeenRow]]) -> Iterator[tuple[list[list[SeenRow]], set[int]]]:
+def _groups(blocks: Iterable[list[VisibleRow]]) -> Iterator[tuple[list[list[VisibleRow]], set[int]]]:
     """Blocks one below another that belong together, and the columns that cells stand in.
 
     What lies side by side in one of them is nowhere bridged by another, so that it is parted in all of them or in
     none. Some names above a table and a line or two below it, such as totals, fill few of its columns and count for
     nothing in this.
     """
-    group: list[list[SeenRow]] = []
+    group: list[list[VisibleRow]] = []
     taken: set[int] = set()
     parts = 1
     for block in blocks:
@@ -97,7 +95,7 @@ def _groups(blocks: Iterable[list[SeenRow]]) -> Iterator[tuple[list[list[SeenRow
         yield group, taken
 
 
-def _are_names(block: Sequence[SeenRow]) -> bool:
+def _are_names(block: Sequence[VisibleRow]) -> bool:
     return len(block) <= HEADING and all(
         kind(text) == "text" or is_period(text) for row in block for text in row.texts.values()
     )
@@ -114,8 +112,8 @@ def _spans(taken: set[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow]]:
-    """The region of a proven table, and the rows without its cells."""
+def _cut(rows: list[VisibleRow], area: DeclaredTable) -> tuple[Region | None, list[VisibleRow]]:
+    """The region of a declared table, and the rows without its cells."""
     inside, outside = [], []
     for row in rows:
         if area.top <= row.number <= area.bottom and any(area.left <= x <= area.right for x in row.texts):
@@ -134,9 +132,9 @@ def _cut(rows: list[SeenRow], area: Proven) -> tuple[Region | None, list[SeenRow
     return region, outside
 
 
-def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
+def _blocks(rows: Sequence[VisibleRow]) -> Iterator[list[VisibleRow]]:
     """Runs of rows without a blank one between."""
-    block: list[SeenRow] = []
+    block: list[VisibleRow] = []
     for row in rows:
         if block and row.y > block[-1].y + 1:
             yield block
@@ -146,9 +144,9 @@ def _blocks(rows: Sequence[SeenRow]) -> Iterator[list[SeenRow]]:
         yield block
 
 
-def _side_by_side(block: Sequence[SeenRow], spans: Sequence[tuple[int, int]]) -> list[Region]:
+def _side_by_side(block: Sequence[VisibleRow], spans: Sequence[tuple[int, int]]) -> list[Region]:
     """The regions of a block, one for each span of columns that it has cells in."""
-    parts: list[list[SeenRow]] = [[] for _ in spans]
+    parts: list[list[VisibleRow]] = [[] for _ in spans]
     for row in block:
         if len(spans) == 1:
             parts[0].append(row)
@@ -181,7 +179,7 @@ def _head_alike(regions: Sequence[Region]) -> None:
                 region.header_rows = 1
 
 
-def _taken(rows: Sequence[SeenRow]) -> set[int]:
+def _taken(rows: Sequence[VisibleRow]) -> set[int]:
     """The columns that cells stand in or reach over."""
     taken: set[int] = set()
     reaches: set[tuple[int, int]] = set()
@@ -198,7 +196,7 @@ def _nearest(spans: Sequence[tuple[int, int]], x: int) -> int:
     return max((number for number, (left, _) in enumerate(spans) if left <= x), default=0)
 
 
-def _glue(block: Sequence[SeenRow], spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _glue(block: Sequence[VisibleRow], spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Joins spans that one blank column divides, unless both look like tables of their own, and figures to their names
     over any number of blank columns."""
     joined = spans[:1]
@@ -212,7 +210,7 @@ def _glue(block: Sequence[SeenRow], spans: list[tuple[int, int]]) -> list[tuple[
     return joined
 
 
-def _are_values_of(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _are_values_of(block: Sequence[VisibleRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
     """Whether the right span holds but figures, in rows that the left one names: `Revenue | | | 1,200`."""
     firsts = [(row.texts[other[0]], min(row.texts)) for row in block if other[0] in row.texts]
     figures = [leftmost for text, leftmost in firsts if kind(text) == "figure"]
@@ -220,7 +218,7 @@ def _are_values_of(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[
     return len(figures) * 5 >= len(firsts) * 4 and named * 5 >= len(figures) * 4
 
 
-def _apart(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _apart(block: Sequence[VisibleRow], one: tuple[int, int], other: tuple[int, int]) -> bool:
     if one[0] == one[1] or other[0] == other[1]:
         return False
     sides = [_clip(block, *span) for span in (one, other)]
@@ -238,7 +236,7 @@ def _apart(block: Sequence[SeenRow], one: tuple[int, int], other: tuple[int, int
     return ends[0] != ends[1] or names[0] == names[1] or starts[0] != starts[1] or titled
 
 
-def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
+def _clip(block: Sequence[VisibleRow], left: int, right: int) -> list[Row]:
     rows = []
     for row in block:
         texts = {x: text for x, text in row.texts.items() if left <= x <= right}
@@ -247,7 +245,7 @@ def _clip(block: Sequence[SeenRow], left: int, right: int) -> list[Row]:
     return rows
 
 
-def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
+def _region(part: Sequence[VisibleRow], left: int, right: int) -> Region:
     # What stands out: bold rows where some are not bold, else filled ones.
     by_fill = all(row.evidence.bold for row in part) or not any(row.evidence.bold for row in part)
     ys = part[0].y, part[-1].y
@@ -260,7 +258,7 @@ def _region(part: Sequence[SeenRow], left: int, right: int) -> Region:
     return Region(left, right, rows, ys)
 
 
-def _row(row: SeenRow, left: int, strong: bool, gap: int = 0) -> Row:
+def _row(row: VisibleRow, left: int, strong: bool, gap: int = 0) -> Row:
     right = max(row.texts)  # blank cells behind it would cost the memory of the widest row in each
     cells = tuple(map(row.texts.get, range(left, right + 1), repeat("")))
     spans = tuple(row.spans.get(x, 1) for x in range(left, right + 1)) if row.spans else ()

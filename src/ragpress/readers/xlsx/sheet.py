@@ -19,7 +19,7 @@ from ragpress.readers.xlsx.content import MAX_COLUMN, MAX_ROW, SheetContent, are
 from ragpress.readers.xlsx.links import add_links, formula_address, linked, sheet_link
 from ragpress.readers.xlsx.stream import stream
 from ragpress.readers.xlsx.strings import clean, rich_text
-from ragpress.readers.xlsx.styles import Styles
+from ragpress.readers.xlsx.styles import CellStyles
 from ragpress.readers.xlsx.workbook import SheetEntry
 
 MAX_TEXT = 1 << 26
@@ -34,7 +34,7 @@ class Book(msgspec.Struct):
     """What the sheets of a workbook share."""
 
     strings: list[str]
-    styles: Styles
+    styles: CellStyles
     date1904: bool
     rich_texts: dict[str, str] = {}
     locale: NumberLocale = ENGLISH
@@ -64,7 +64,7 @@ def read_sheet(package: Package, sheet: SheetEntry, book: Book) -> SheetContent:
                 if 0 < first <= last:
                     content.hidden_columns.append((first, last))
         elif kind == "mergeCell":
-            if (merged := area(element.get("ref"))) and merged[:2] != merged[2:]:
+            if (merged := area(element.get("ref"))) and not merged.is_cell:
                 content.merged.append(merged)
         elif kind == "autoFilter":
             add_filter(element, content)

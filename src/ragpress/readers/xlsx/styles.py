@@ -41,7 +41,7 @@ BOLD, FILLED, RULED_BELOW, RULED_ABOVE = 1, 2, 4, 8
 """Bits of a look: those that all cells of a row share are what the row looks like."""
 
 
-class Styles(msgspec.Struct, frozen=True):
+class CellStyles(msgspec.Struct, frozen=True):
     """By a cell's style index: its format code, and its look."""
 
     formats: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Styles(msgspec.Struct, frozen=True):
         return self.looks[index] if 0 <= index < len(self.looks) else 0
 
 
-def read_styles(package: Package, name: str) -> Styles:
+def read_styles(package: Package, name: str) -> CellStyles:
     """The styles of a workbook; those of a missing or damaged part are all General."""
     root = package.root(name)
     codes = dict(BUILT_IN)
@@ -67,7 +67,7 @@ def read_styles(package: Package, name: str) -> Styles:
     fills = [FILLED * _is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
     borders = [_rules(_look(Border, entry)) for entry in child(root, "borders")]
     formats = child(root, "cellXfs")
-    return Styles(
+    return CellStyles(
         tuple(codes.get(_number(entry.get("numFmtId")), FORMAT_GENERAL) for entry in formats),
         tuple(
             _at(fonts, entry.get("fontId")) | _at(fills, entry.get("fillId")) | _at(borders, entry.get("borderId"))
