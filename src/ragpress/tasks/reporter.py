@@ -6,6 +6,7 @@ while `accept` runs, or waits for the index.
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from typing import Any
@@ -41,6 +42,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         self._reading = Progress("reading", sum(name.startswith("chunk:") for name in tasks), "sources")
         self._starting = threading.Lock()  # tasks are begun in several threads
         forgive(report)
+        gc.freeze()  # all tasks are made, and live to the end
 
     def execute_task(self, task: Any) -> None:
         if not task.actions:
