@@ -184,9 +184,9 @@ def test_absurd_spans_cost_no_memory() -> None:
 def test_a_long_table_is_read_in_linear_time() -> None:
     head = tr(*(f"колонка {n}" for n in range(8)))
     data = docx(tbl(head, *(tr(*(f"{m}.{n}" for n in range(8))) for m in range(1500))))
-    begin = time.perf_counter()
+    begin = time.process_time()
     document = read_docx(data, "a.docx", Config())
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert len(document.units) == 1500
 
 
