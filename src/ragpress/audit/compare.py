@@ -17,7 +17,7 @@ _WORDING = 3  # words
 _SNIPPET = 120
 _DIVIDED = 100  # characters from which on a single word may be divided between chunks
 _TOKEN = re.compile(r"(?:[^\s,;|]|,(?=\s|\Z))+")
-_HEADER = re.compile(r"^[^:\n]*: (?:=.*)?|^=.*", re.MULTILINE)  # also a formula, which stands for its value
+_HEADER = re.compile(r"^[^:\n]*: (?:=.*)?|^=.*", re.MULTILINE)  # also a formula kept in place of its value
 _MARKER = re.compile(r"^\s*(?:[-*+•–]|\w{1,6}[.)]|\[\^?\w+\]:?)\s", re.MULTILINE)
 
 
@@ -113,7 +113,7 @@ def _without_repeated_headings(
 ) -> Counter[str]:
     """The missing words but for lines that are a heading of some chunk.
 
-    Paths do not tell two sections below each other apart whose headings above are of the same wording.
+    Paths do not distinguish two sections below each other whose headings above are of the same wording.
     """
     carried = {tuple(words(heading)) for chunk in chunks for heading in chunk.headings}
     for piece in pieces:
@@ -142,7 +142,7 @@ def count_duplicated(
 ) -> int:
     """How many words the chunks hold more often than the source shows them. `own` are all words of the chunks.
 
-    Labels, formulas, all with digits, and what stands in front of the values of table rows and pairs aside.
+    Labels, formulas, all with digits, and the names before the values of table rows and pairs aside.
     """
 
     def surplus(found: Counter[str]) -> int:
@@ -165,7 +165,7 @@ def count_duplicated(
 def _gaps(pieces: Sequence[VisibleText], short: Counter[str], owned: Sequence[str]) -> list[Gap]:
     """The first places of the missing words.
 
-    A word that is missing once may stand in several places. Named are first those whose wording stands in no chunk and
+    A word that is missing once may stand in several places. Named are first those whose wording is in no chunk and
     that miss most of their words, in the order of the source, then others by how much they miss.
     """
     wordings = {wording for text in owned for wording in _wordings(words(text))}

@@ -128,7 +128,7 @@ def _read_block(root: Element, place: str, package: _WordFile) -> None:
     formulas = list(root.iter(M + "oMath"))
     for formula in formulas:
         formula.getparent().replace(formula, etree.Element(_SPACES[0]))
-    for ruby in root.iter(W + "ruby"):  # the reading stands between the base and what follows
+    for ruby in root.iter(W + "ruby"):  # the reading is between the base and what follows
         ruby.append(etree.Element(_SPACES[0]))
     floating = [box for box in root.iter(W + "txbxContent", W + "rt") if box is not root]
     for box in floating:
@@ -159,7 +159,7 @@ def _collect_repeatable(table: Element, package: _WordFile) -> None:
 
 
 def _note_key(reference: Element) -> tuple[str, str]:
-    """The kind of the part that a note stands in, and the note's id."""
+    """The kind of the part that holds a note, and the note's id."""
     return "footnotes" if reference.tag == _NOTES[0] else "endnotes", reference.get(W + "id") or ""
 
 

@@ -95,7 +95,7 @@ def _gather(
 
 
 def _lost_of(sheet: _SheetWords) -> list[_Lost]:
-    """What of a sheet stands nowhere. Rows are looked for in their own chunks first, then in what all others leave."""
+    """What of a sheet is nowhere. Rows are looked for in their own chunks first, then in what all others leave."""
     lacking = []
     for row in sheet.rows:
         held = sheet.holders.get(row.number, [])

@@ -314,7 +314,7 @@ def _rounded(value: str, before: int, places: int | None) -> Iterator[str]:
 
 def _claim_date(cell: StoredCell, numbers: Sequence[Numbers]) -> bool:
     parts = [] if _OTHER_CALENDAR.search(cell.code) else _date_parts(cell)
-    if not parts:  # nothing that tells it from other numbers, or names of days and months alone
+    if not parts:  # nothing that distinguishes it from other numbers, or names of days and months alone
         return any(numbers) or not _SHOWN_IN_DIGITS.search(_bare(cell))
     if any(found.take_all(parts) or _has_all(found.groups(), parts) for found in numbers):
         return True

@@ -204,7 +204,7 @@ def _read_sheet(book: _Workbook, part: str, name: str) -> _Sheet:
 
 
 def _elements(parts: Parts, name: str, *tags: str) -> Iterator[Element]:
-    """The elements of a part as they end. Those behind are dropped, so that a large sheet never stands in memory."""
+    """The elements of a part as they end. Those behind are dropped, so that a large sheet is never held in memory."""
     data = parts.transitional(name)
     if not data:
         return

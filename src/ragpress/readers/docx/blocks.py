@@ -14,7 +14,7 @@ class Paragraph(msgspec.Struct):
 
     `text` has no label; `label` is the automatic number ("2.1.") or "-" for a bullet. `level` is the outline level
     from 0 where the style (or the paragraph) makes it a heading, `depth` the list level from 0 of a numbered
-    paragraph. `title` and `caption` tell of styles of these names. `notes` are the texts of the notes that it refers
+    paragraph. `title` and `caption`: its style has that name. `notes` are the texts of the notes that it refers
     to, `pictures` the sha256 of the pictures in it.
     `place` counts body blocks from 1.
     """
@@ -38,7 +38,7 @@ class Paragraph(msgspec.Struct):
 class Cell(msgspec.Struct):
     """A cell: its content and the grid columns that it covers. `continues`: it is merged into the one above.
 
-    `shaded` tells that it has a ground colour of its own.
+    `shaded`: it has a background colour of its own.
     """
 
     blocks: list[Block]
@@ -49,7 +49,7 @@ class Cell(msgspec.Struct):
 
 
 class TableRow(msgspec.Struct):
-    """A row. `header`: the file repeats it on each page. `strong`: it stands out by shading or the table's style."""
+    """A row. `header`: the file repeats it on each page. `strong`: shading or the table's style sets it apart."""
 
     cells: list[Cell]
     header: bool = False

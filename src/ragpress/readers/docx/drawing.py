@@ -1,8 +1,8 @@
 """Pictures and shapes: alternative text, the bytes of pictures, text boxes (DrawingML or VML), WordArt.
 
-Alternative text stands in the line, on one line. Left out: that of decorative pictures, that of shapes with a text
-box (the text itself is there), and what is a bare file name or address. Shapes that their author has hidden are left
-out whole.
+Alternative text is put into the paragraph, on one line. Left out: that of decorative pictures, that of shapes with a
+text box (the text itself is there), and what is a bare file name or address. Shapes that their author has hidden are
+left out whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Page headers and footers: once a document, and only what they say themselves.
 
 Read are those that are printed: the default ones, those of first pages where a section has a title page, those of even
-pages where the settings tell them apart. Page numbers are left out, and lines that say nothing else ("Page 3 of 7");
+pages where the settings distinguish them. Page numbers are left out, and lines that say nothing else ("Page 3 of 7");
 a line that several headers share is read once. Pictures in them (logos) are not offered for captions.
 """
 

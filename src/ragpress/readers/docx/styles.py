@@ -16,7 +16,7 @@ _HEADING = re.compile(
 )
 _TITLES = frozenset({"title", "название", "عنوان"})
 _CAPTIONS = frozenset({"caption", "название объекта", "عنوان توضیحی"})
-_BODY_TEXT = 9  # the outline level that stands for none (17.3.1.20)
+_BODY_TEXT = 9  # the outline level that means none (17.3.1.20)
 
 
 class ParagraphStyle(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class Styles:
         return self._hidden or paragraph.hidden != character.hidden
 
     def list_of(self, style: str) -> int | None:
-        """The list that a numbering style stands for."""
+        """The list that a numbering style names."""
         return _list_number(self._styles.get(style))
 
     def heads_tables(self, identifier: str) -> bool:

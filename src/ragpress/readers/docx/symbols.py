@@ -2,7 +2,7 @@
 
 These fonts number their signs from 0x20 and Word stores them at U+F020 and up, in the private use area. The tables
 give the Unicode character of each sign from 0x21 (The Unicode Standard, sources of the pictographic blocks; Symbol as
-in Adobe's Symbol Set); a space stands where there is none.
+in Adobe's Symbol Set); a space where there is none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables: the grid of a w:tbl, and whether it holds data or only lays out a page.
 
 Rows and cells are found through content controls and tracked insertions; deleted ones are out. A horizontally merged
-cell stands once, in its first column; a vertically merged value in every row that it covers (ECMA-376 part 1, 17.4).
+cell is read once, in its first column; a vertically merged value in every row that it covers (ECMA-376 part 1, 17.4).
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def header_rows(table: Table) -> int | None:
 def is_layout(table: Table, longest: int, headed: bool) -> bool:
     """Whether a table only lays out the page: one cell, tables in cells, or text of more than `longest` characters.
 
-    `headed` tells that a header is provable: long texts under one are data all the same.
+    `headed`: a header is provable: long texts under one are data all the same.
     """
     full = [cell for row in table.rows for cell in row.cells if not cell.continues and lines(cell.blocks)]
     if len(full) == 1:

@@ -1,7 +1,7 @@
 """Blocks to units: sections by heading styles, lists, tables as rows, pictures.
 
 No heading is inferred from text. A heading that no body follows would reach no chunk's headings, so it is kept as a
-paragraph of the section around it. A line of the style Title is the title of the document and stands above all
+paragraph of the section around it. A line of the style Title is the title of the document, above all
 headings. A line of the style Caption right before a table is a heading of its rows. An automatic number is shown with
 its heading in the breadcrumb and is no part of its name, so that a heading put in between renames no other.
 """
@@ -257,7 +257,7 @@ class UnitWriter:
 
 
 def _captioned(blocks: list[Block]) -> list[Block]:
-    """The blocks with each paragraph of the style Caption put into the table that it stands right before."""
+    """The blocks with each paragraph of the style Caption put into the table right below it."""
     found: list[Block] = []
     for block in blocks:
         before = found[-1] if found else None

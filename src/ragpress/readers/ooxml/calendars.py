@@ -122,7 +122,7 @@ ARABIC_LANGUAGE, RUSSIAN_LANGUAGE, PERSIAN_LANGUAGE = 0x01, 0x19, 0x29
 def names(language: int, calendar: int, genitive: bool = False) -> Names:
     """The names in a language (the low 10 bits of a Windows LCID). English where another one is asked for or none.
 
-    A format without a language is shown in that of the reader's system, which the file does not tell.
+    A format without a language is shown in that of the reader's system, which the file does not know.
     """
     if language == RUSSIAN_LANGUAGE:
         return _RUSSIAN_GENITIVE if genitive else _RUSSIAN

@@ -12,7 +12,7 @@ from ragpress.readers.ooxml.format_codes import FormatSection, Token, parse_form
 
 
 class NumberLocale(msgspec.Struct, frozen=True):
-    """What stands between groups of three digits and before decimals.
+    """The signs between groups of three digits and before decimals.
 
     Where `everywhere` is false, only a number in groups has them: it would be misread else, `5,400` for 5.4. One
     without groups has a point.

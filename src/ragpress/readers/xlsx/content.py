@@ -1,4 +1,4 @@
-"""What stands in a worksheet part, before anything is judged."""
+"""The content of a worksheet part, before anything is judged."""
 
 from __future__ import annotations
 

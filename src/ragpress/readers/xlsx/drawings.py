@@ -26,12 +26,12 @@ def drawing_texts(package: Package, part: str) -> list[Floating]:
     """The texts of a drawing part, each once, in the order of the file. Hidden shapes are left out."""
     links = package.relationships(part)
     found = []
-    for anchor in _seen(package.root(part)):
+    for anchor in _visible_elements(package.root(part)):
         if local(anchor) not in _ANCHORS:
             continue
         start = child(child(anchor, "from"), "row")
         row = int(start.text) + 1 if (start.text or "").strip().isdecimal() else 1
-        for element in _seen(anchor):
+        for element in _visible_elements(anchor):
             name = local(element)
             if name == "txBody":
                 found.append(Floating(row, _body_text(element)))
@@ -50,7 +50,7 @@ def embedded_texts(package: Package, part: str) -> list[str]:
     return [text for text in texts if text]
 
 
-def _seen(element: Element) -> Iterator[Element]:
+def _visible_elements(element: Element) -> Iterator[Element]:
     """Text bodies and what else is below an element. Of alternatives the first: the last only says what is missing."""
     for inner in element:
         name = local(inner)
@@ -60,11 +60,11 @@ def _seen(element: Element) -> Iterator[Element]:
             continue
         yield inner
         if name != "txBody":
-            yield from _seen(inner)
+            yield from _visible_elements(inner)
 
 
 def _properties(shape: Element) -> Element:
-    """The `cNvPr` of a shape, which stands in its `nvSpPr` or the like."""
+    """The `cNvPr` of a shape, which is in its `nvSpPr` or the like."""
     named = (child(inner, "cNvPr") for inner in shape if local(inner).startswith("nv"))
     return next((properties for properties in named if properties is not EMPTY), EMPTY)
 

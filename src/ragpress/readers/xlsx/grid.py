@@ -161,7 +161,7 @@ _NOTHING = _Cover()
 def _cover(content: SheetContent, numbers: list[int], hidden: set[int], columns: _Columns) -> dict[int, _Cover]:
     """By row. Only rows with a text count: a range merged down to the end of the sheet costs nothing.
 
-    The value of a range stands in its first visible row even where the row that holds it is hidden.
+    The value of a range is shown in its first visible row even where the row that holds it is hidden.
     """
     covers: dict[int, _Cover] = {}
     visits = 0

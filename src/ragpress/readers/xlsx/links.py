@@ -28,7 +28,7 @@ def linked(text: str, address: str) -> str:
 
 
 def formula_address(formula: str) -> str:
-    """The address that a formula `=HYPERLINK("…")` gives as it stands, empty for any other one."""
+    """The address that a formula `=HYPERLINK("…")` holds as a literal, empty for any other formula."""
     found = _FORMULA.match(formula)
     return found[1].replace('""', '"') if found else ""
 

@@ -186,7 +186,7 @@ def _value_text(cell: Element, kind: str, value: str, style: int, content: Sheet
     if kind == "b":
         return {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}.get(value.strip(), clean(value))
     if kind == "e":
-        # With value metadata the error stands in for a picture or a data type that older programs do not know.
+        # With value metadata the error replaces a picture or a data type for older programs.
         metadata = cell.get("vm")
         return _rich_text(metadata, content, book) if metadata else clean(value)
     if kind == "d":
@@ -213,7 +213,7 @@ def _formatted(text: str, style: int, book: Book) -> str:
 
 
 def _shown(value: str, style: int, book: Book) -> str:
-    """A number as shown; what is no number, or one beyond all use, as it stands in the file."""
+    """A number as shown; what is no number, or one beyond all use, as in the file."""
     key = (value, style)
     text = book.shown.get(key)
     if text is None:

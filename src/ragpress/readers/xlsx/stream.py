@@ -1,4 +1,4 @@
-"""Walks a large XML part element by element, so that a sheet of any length never stands in memory as a tree."""
+"""Walks a large XML part element by element, so that no sheet is ever held in memory as a tree."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _strip_empty_cells(data: bytes) -> bytes:
     """A sheet without cells and rows that only carry a style: some files have a million of them."""
     if b"<!--" in data or b"<![CDATA[" in data:  # where the same characters may be text
         return data
-    if _UNPLACED.search(data):  # what says no place is counted on from what stands before it
+    if _UNPLACED.search(data):  # cells without an address are counted on from the ones before
         return data
     return _EMPTY_ROW.sub(b"", _EMPTY_CELL.sub(b"", data))
 

@@ -20,7 +20,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 _RICH_PARTS = ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
 _SHOWN = ("_DisplayString", "Text", "Name")
-"""Keys of what a person sees or is told, the first that there is: the name shown, a picture's alternative text."""
+"""Keys of the visible text, the first that is there: the name shown, a picture's alternative text."""
 
 
 def shared_strings(package: Package, name: str) -> list[str]:

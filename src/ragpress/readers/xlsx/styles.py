@@ -1,4 +1,4 @@
-"""What a cell's style says about its text: the number format, and whether it stands out."""
+"""What a cell's style says about its text: the number format, and whether bold, fill or borders set it apart."""
 
 from __future__ import annotations
 

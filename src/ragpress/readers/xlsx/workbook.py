@@ -48,11 +48,11 @@ _OTHERS = {
     "word/document.xml": "this is a Word file under another suffix; rename it to .docx",
     "ppt/presentation.xml": "this is a presentation under another suffix; take it out of the sources",
 }
-_LONGEST_RANGE = 1000  # characters of what a name stands for; the library's pattern is slow on more
+_LONGEST_RANGE = 1000  # characters of the range that a name refers to; the library's pattern is slow on more
 _KINDS: dict[str, SheetKind] = {"worksheet": "worksheet", "chartsheet": "chartsheet"}
 
 _ENOUGH = 200
-"""Letters that tell a language."""
+"""Letters from which a language can be told."""
 _TEXTS, _LENGTH = 5_000, 200  # how many texts are looked at, and how many characters of each
 _HEAD = 1 << 20  # bytes of a sheet whose texts stand in the sheet itself
 _SHEETS = 8
