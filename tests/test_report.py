@@ -217,6 +217,12 @@ def test_a_source_with_markup_shows_as_text(made: Path) -> None:
             assert all(script.get("src") and not script.text_content().strip() for script in scripts), name
 
 
+def test_the_page_of_a_table_says_what_each_row_was_taken_for(made: Path) -> None:
+    text = text_of(made, f"sources/{page_name(HOSTILE)}")
+    assert "1 table (utf-8, delimiter ';')" in text
+    assert "1 header <b>Услуга</b> Цена" in " ".join(text.split())
+
+
 def test_the_same_repository_gives_the_same_bytes_wherever_it_stands(repository: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(repository, tmp_path / "elsewhere" / "other"))
     draw(repository)

@@ -2,8 +2,8 @@
 
 The measure is that of CleverCSV (van den Burg, Nazábal, Sutton, "Wrangling messy CSV files by detecting row and type
 patterns", 2019): how alike the records are, times how many fields are of a known kind. CleverCSV itself was tried
-and is not used: of 600 made files with seven delimiters, preambles, ragged rows and notes version 0.8.5 told .937 in
-7.3 s, this module .978 in 0.3 s.
+and is not used: of 3,000 made files with ten delimiters, preambles, ragged rows and notes version 0.8.5 told .947 in
+20.6 s, this module .989 in 2.1 s.
 """
 
 from __future__ import annotations

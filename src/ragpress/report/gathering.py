@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from ragpress.console import Report
 from ragpress.errors import ArtifactError
 from ragpress.pipeline.publish import is_built
 from ragpress.pipeline.results import load_source, read_result
+from ragpress.readers import TABLES, read_tables_of, suffix_of
+from ragpress.readers.rows import SheetTables
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
 from ragpress.report.history import Point, points_of
 from ragpress.report.retrieval import Measured, measure
@@ -23,6 +26,9 @@ from ragpress.review.git import Base
 if TYPE_CHECKING:
     from ragpress.artifact.format import Manifest
 
+
+MOST_SHOWN = 1 << 18
+"""Bytes of a file up to which the report shows how its tables were read; `ragpress tables` shows it of any."""
 
 _ByPart = dict[tuple[str, str], list[tuple[Locator, str]]]
 """Part and unit to the places of its chunks and their ids."""
@@ -41,7 +47,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
     """One source. `failure` says why it could not be read; `entry` is None then, and for a removed source.
 
-    `change` is what differs from its golden, None where nothing does or there are no goldens at all.
+    `change` is what differs from its golden, None where nothing does or there are no goldens at all. `sheets` is how
+    its tables were read, empty where it holds none and where it is large.
     """
 
     source: str
@@ -50,6 +57,7 @@ class SourceReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     failure: Note | None = None
     change: SourceChange | None = None
+    sheets: tuple[SheetTables, ...] = ()
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,8 +103,22 @@ def _source(repository: Repository, source: str, changes: dict[str, SourceChange
         return SourceReport(source=source, failure=failure, change=changes.get(source))
     chunks, entry = load_source(repository, source)
     return SourceReport(
-        source=source, entry=entry, chunks=chunks, notes=notes_of(entry, chunks), change=changes.get(source)
+        source=source,
+        entry=entry,
+        chunks=chunks,
+        notes=notes_of(entry, chunks),
+        change=changes.get(source),
+        sheets=_sheets(repository, entry),
     )
+
+
+def _sheets(repository: Repository, entry: DocumentEntry) -> tuple[SheetTables, ...]:
+    """How the tables of a source were read; read anew, which only a file that is as it was chunked, and small, is."""
+    path = repository.sources / entry.source
+    if suffix_of(entry.source) not in TABLES or not path.is_file() or path.stat().st_size > MOST_SHOWN:
+        return ()
+    data = path.read_bytes()
+    return tuple(read_tables_of(data, entry.source)) if hashlib.sha256(data).hexdigest() == entry.sha256 else ()
 
 
 def read_artifact(repository: Repository) -> tuple[Manifest | None, str]:

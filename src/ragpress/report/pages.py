@@ -16,6 +16,7 @@ from ragpress.report.gathering import Contents, Note, SourceReport
 from ragpress.report.showing import KINDS, median, page_name, parts_of
 from ragpress.review.diff import Kind, SourceChange
 from ragpress.review.diff.showing import describe, describe_all
+from ragpress.review.tables import ShownRow, how_read, shown_rows
 
 SEVERITIES = ("error", "warning", "info")
 MOST_NOTES = 200
@@ -76,6 +77,14 @@ class ChunkView(msgspec.Struct, frozen=True, kw_only=True):
     flags: str
 
 
+class SheetView(msgspec.Struct, frozen=True, kw_only=True):
+    """A sheet as it was read: its name, how (of a CSV file), and the rows of each table."""
+
+    name: str
+    how: str
+    tables: tuple[tuple[ShownRow, ...], ...]
+
+
 class SourcePage(msgspec.Struct, frozen=True, kw_only=True):
     """The page of a source; `groups` are runs of chunks under the same headings."""
 
@@ -91,6 +100,7 @@ class SourcePage(msgspec.Struct, frozen=True, kw_only=True):
     has_context: bool
     status: str
     differences: Differences | None
+    sheets: tuple[SheetView, ...]
 
 
 class ChangedSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,6 +250,13 @@ def source_page(one: SourceReport, before: SourceReport | None, after: SourceRep
         has_context=any(view.context for view in views),
         status=describe(one.change) if one.change else "",
         differences=_differences(one.change),
+        sheets=tuple(
+            SheetView(
+                name=sheet.sheet, how=how_read(sheet), tables=tuple(tuple(shown_rows(table)) for table in sheet.tables)
+            )
+            for sheet in one.sheets
+            if sheet.tables
+        ),
     )
 
 

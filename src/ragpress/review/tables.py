@@ -73,36 +73,59 @@ def draw(source: str, sheets: Sequence[SheetTables], screen: Screen) -> Iterator
     """A block a sheet and a grid a table: the number of a row, what it was taken for, and its cells."""
     for sheet in sheets:
         name = visible(f"{source} · {sheet.sheet}" if sheet.sheet else source)
-        how = ", ".join(
-            part for part in (sheet.encoding, f"delimiter {sheet.delimiter!r}" if sheet.delimiter else "") if part
-        )
+        how = how_read(sheet)
         yield _coloured(name, "1", screen) + (f" ({how})" if how else "")
         for table in sheet.tables:
             yield from _grid(table, screen)
         yield ""
 
 
-def _grid(table: TableReading, screen: Screen) -> Iterator[str]:
+class ShownRow(msgspec.Struct, frozen=True):
+    """A row of a table as it is shown: what it was taken for, and its cells, or `cells` of its one text where it has
+    no other. `left_out` tells how many rows of data stand here instead."""
+
+    place: int
+    kind: str
+    cells: tuple[str, ...]
+    left_out: int = 0
+
+
+def shown_rows(table: TableReading) -> Iterator[ShownRow]:
+    """The rows of a table from the top, without the middle of long data."""
     rows = sorted(_kinds(table), key=lambda entry: entry[0].place)
-    shown = [(row, kind) for row, kind in rows if kind not in {"title", "note"} and len(row.filled()) > 1]
-    width = max((len(row.cells) for row, _ in shown), default=1)
-    sample = [row for row, _ in shown[:_FIRST]]
-    widths = [
-        max((min(_columns(row.cells[column]), _WIDEST) for row in sample if column < len(row.cells)), default=1)
-        for column in range(width)
-    ]
-    yield "─" * min(screen.width, sum(widths) + 3 * len(widths) + 16)
     data = [number for number, (_, kind) in enumerate(rows) if kind == "data"]
     left_out = set(data[_FIRST:-_LAST])
     for number, (row, kind) in enumerate(rows):
-        if number in left_out:
-            if number - 1 not in left_out:
-                yield f"{'':>6}  … {len(left_out)} rows of data more"
+        if number not in left_out:
+            yield ShownRow(row.place, kind, tuple(row.own()) if len(row.filled()) == 1 else row.cells)
+        elif number - 1 not in left_out:
+            yield ShownRow(row.place, kind, (), len(left_out))
+
+
+def how_read(sheet: SheetTables) -> str:
+    """The encoding and delimiter of a CSV file, empty for a sheet."""
+    return ", ".join(
+        part for part in (sheet.encoding, f"delimiter {sheet.delimiter!r}" if sheet.delimiter else "") if part
+    )
+
+
+def _grid(table: TableReading, screen: Screen) -> Iterator[str]:
+    rows = list(shown_rows(table))
+    shown = [row.cells for row in rows if len(row.cells) > 1 and row.kind not in {"title", "note"}]
+    width = max(map(len, shown), default=1)
+    widths = [
+        max((min(_columns(cells[column]), _WIDEST) for cells in shown[:_FIRST] if column < len(cells)), default=1)
+        for column in range(width)
+    ]
+    yield "─" * min(screen.width, sum(widths) + 3 * len(widths) + 16)
+    for row in rows:
+        if row.left_out:
+            yield f"{'':>6}  … {row.left_out} rows of data more"
             continue
-        alone = len(row.filled()) == 1
-        cells = " ".join(row.own()) if alone else " │ ".join(map(_fit, _padded(row, width), widths))
-        line = f"{row.place:>6}  {kind:<8} {visible(cells)}".rstrip()
-        yield _coloured(_cut(line, screen.width), _COLOURS[kind], screen)
+        padded = row.cells + ("",) * (width - len(row.cells))
+        cells = " ".join(row.cells[0].split()) if len(row.cells) == 1 else " │ ".join(map(_fit, padded, widths))
+        line = f"{row.place:>6}  {row.kind:<8} {visible(cells)}".rstrip()
+        yield _coloured(_cut(line, screen.width), _COLOURS[row.kind], screen)
 
 
 def _kinds(table: TableReading) -> Iterator[tuple[Row, str]]:
@@ -117,10 +140,6 @@ def _kinds(table: TableReading) -> Iterator[tuple[Row, str]]:
         yield from ((row, kind) for row in rows)
     for number, row in enumerate(table.body):
         yield row, "group" if number in table.groups else "pair" if table.pairs else "data"
-
-
-def _padded(row: Row, width: int) -> tuple[str, ...]:
-    return row.cells + ("",) * (width - len(row.cells))
 
 
 def _fit(text: str, width: int) -> str:
