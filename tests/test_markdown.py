@@ -427,3 +427,22 @@ def test_an_h1_whose_sections_are_all_empty_is_told_like_them() -> None:
 def test_a_code_block_may_hold_nothing_but_what_looks_like_its_end() -> None:
     (unit,) = units("```\n\t```")
     assert (unit.kind, unit.text, unit.breaks, unit.repeat) == ("code", "```\n\t```", (4,), 4)
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        *(("слово\n", 2000), ("- слово\n", 1000), ("- слово\n\n", 1000), ("1. слово\n* х\n", 500)),
+        *(("- слово\n  слово\n", 1000), ("|а|\n", 1000), ("слово\n---\n", 200), ("а\n<b>\n", 200)),
+    ],
+)
+def test_a_long_text_takes_time_in_proportion(lines: str, times: int) -> None:
+    def seconds(text: str) -> float:
+        found = []
+        for _ in range(3):
+            begin = time.process_time()
+            read(text)
+            found.append(time.process_time() - begin)
+        return min(found)
+
+    assert seconds(lines * 10 * times) < 25 * seconds(lines * times) + 0.02

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from markdown_it.token import Token
 
-from ragpress.readers.markdown.markup import is_visible, visible
-from ragpress.readers.markdown.parsing import Plain, parser, top_level
-from ragpress.readers.markdown.pictures import images, may_show
+from ragpress.readers.markdown.markup import visible
+from ragpress.readers.markdown.parsing import parser, top_level
+from ragpress.readers.markdown.pictures import images
 from ragpress.records import UnitKind
 
 _DEFINITION = re.compile(r"\s*\[(?P<note>\^)?[^\]]*\]:\s*(?P<target>\S*)")
@@ -66,14 +66,9 @@ def read_blocks(text: str, *, pictures: bool = False) -> Body:
     """
     env: dict[str, Any] = {}
     reader = _Reader(text.split("\n"), env)
-    for found in list(top_level(text, env)):  # all at first: what a link's definition says holds above it, too
-        if isinstance(found, Plain):
-            reader.add_plain(found)
-            if may_show(found.text):
-                reader.add_pictures(map(_inline, found.contents()), reader.place(found), keep=pictures)
-        else:
-            reader.add(found)
-            reader.add_pictures(found, found[0].map or (0, 0), keep=pictures)
+    for group in top_level(text, env):
+        reader.add(group)
+        reader.add_pictures(group, keep=pictures)
     reader.add_definitions()
     return Body(sorted(reader.blocks, key=lambda block: block.start), reader.comments, reader.silent_pictures)
 
@@ -110,35 +105,12 @@ class _Reader:
             items = leaves if token.type == "blockquote_open" else set()
             self._add_text("paragraph", start, end, items, leaves, _code(group))
 
-    def add_plain(self, plain: Plain) -> None:
-        """The same as `add` for what needed no parser."""
-        kind, source, start, end, level, items = plain
-        if kind == "heading":
-            self.blocks.append(Block("heading", self._heading(source, start, end), start, end, level=level))
-        elif kind == "table":
-            self._add_table(start, end)
-        elif not is_visible(source) or len(items) not in (0, end - start):
-            self._add_text(kind, start, end, set(items), set(items) or {start}, {})
-        else:
-            # None of the lines is blank and the first begins with no white space: nothing moves but their ends.
-            lines = [line.rstrip() for line in source.split("\n")]
-            breaks = tuple(_offsets(lines)) if items else ()
-            self.blocks.append(Block(kind, "\n".join(lines), start, end, breaks=breaks))
-
-    def add_pictures(self, tokens: Iterable[Token], place: Sequence[int], *, keep: bool) -> None:
-        for image in images(tokens, parser(), self._env, all_=keep):
+    def add_pictures(self, group: Sequence[Token], *, keep: bool) -> None:
+        start, end = group[0].map or (0, 0)
+        for image in images(group, parser(), self._env, all_=keep):
             self.silent_pictures += not image.alternative.strip()
             if keep:
-                self.blocks.append(Block("image_caption", "", place[0], place[1], picture=image.address))
-
-    def place(self, plain: Plain) -> tuple[int, int]:
-        """The lines of a block as the parser tells them: a list with the blank ones behind it."""
-        end = plain.end
-        if plain.kind == "list":
-            while end < len(self._lines) and not self._lines[end].strip(" \t"):
-                end += 1
-            end -= plain.end < end == len(self._lines)  # what is behind the last line end is no line
-        return plain.start, end
+                self.blocks.append(Block("image_caption", "", start, end, picture=image.address))
 
     def add_definitions(self) -> None:
         """What CommonMark takes for a link's definition, though a reader would miss it."""
@@ -264,10 +236,6 @@ def _leaves(group: Sequence[Token]) -> set[int]:
 def _code(group: Sequence[Token]) -> dict[int, int]:
     """The first lines of the blocks of code in a container, and the lines that they end at."""
     return {token.map[0]: token.map[1] for token in group if token.type in _CODE and token.map}
-
-
-def _inline(content: str) -> Token:
-    return Token("inline", "", 0, content=content)
 
 
 def _offsets(lines: Sequence[str]) -> list[int]:

@@ -25,11 +25,6 @@ _LINE = re.compile(  # elements that stand on lines of their own
 _CELL = re.compile("t[dh]")
 
 
-def is_visible(text: str) -> bool:
-    """Whether a look is enough to tell that all of the text is seen as it stands."""
-    return not ("<" in text or "&" in text or "(data:" in text)
-
-
 def visible(text: str, *, one_line: bool = False) -> tuple[str, list[str]]:
     """The text without what nobody sees, and the comments that were in it.
 
@@ -37,7 +32,7 @@ def visible(text: str, *, one_line: bool = False) -> tuple[str, list[str]]:
     do so here, or are a space in `one_line`; the cells of an HTML table are divided by ` | `. An HTML comment that
     is not closed goes to the end if it begins the text, as in an HTML block, and is plain text elsewhere.
     """
-    if is_visible(text):
+    if not ("<" in text or "&" in text or "(data:" in text):
         return text, []
     out: list[str] = []
     comments: list[str] = []

@@ -29,7 +29,7 @@ class Image(NamedTuple):
     alternative: str
 
 
-def may_show(text: str) -> bool:
+def _may_show(text: str) -> bool:
     """Whether inline text may hold a picture."""
     return "![" in text or ("<" in text and "<img" in text.lower())
 
@@ -42,7 +42,7 @@ def images(group: Iterable[Token], parser: MarkdownIt, env: dict[str, Any], *, a
             continue
         if token.type == "html_block":
             yield from _tags(text)
-        elif token.type == "inline" and may_show(text):
+        elif token.type == "inline" and _may_show(text):
             found: list[Token] = []
             parser.inline.parse(text, parser, env, found)
             for piece in found:
