@@ -151,6 +151,21 @@ def test_a_library_has_its_owners_and_a_heavy_one_is_imported_where_used(path: P
         assert not (outer and library in HEAVY and not inside), f"{own} imports {library} at its head"
 
 
+def patterns(package: str) -> set[str | bytes]:
+    """The regular expressions that the modules of a package spell out."""
+    return {
+        node.args[0].value
+        for path in (PACKAGE / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args
+        if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str | bytes)
+    }
+
+
+def test_the_audit_shares_no_regular_expression_with_the_readers_that_it_checks() -> None:
+    assert patterns("audit") & patterns("readers") == set()
+
+
 def test_no_module_outgrows_one_subject() -> None:
     lines = {dotted(path): path.read_bytes().count(b"\n") for path in modules()}
     assert {name: count for name, count in lines.items() if count > 450} == {}
