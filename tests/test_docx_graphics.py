@@ -7,7 +7,7 @@ import pytest
 from docx_maker import NAMES, Part, docx, p, r, read, texts
 from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
-from ragpress.config import Config
+from ragpress.config import Config, LocaleSetting
 from ragpress.readers.docx import read_docx
 from ragpress.records import Document
 
@@ -31,11 +31,20 @@ def rich(text: str) -> str:
     return f"<c:tx><c:rich><a:p><a:r><a:t>{text}</a:t></a:r></a:p></c:rich></c:tx>"
 
 
-def with_chart(content: str) -> Document:
+CHART_LINK = [("rId9", "chart", "charts/chart1.xml")]
+
+
+def chart(content: str) -> tuple[str, dict[str, Part]]:
+    """A body with a chart, and the part of the chart."""
     part = f"<c:chartSpace {NAMES}><c:chart>{content}</c:chart></c:chartSpace>"
     drawing = '<w:r><w:drawing><wp:inline><a:graphic><a:graphicData><c:chart r:id="rId9"/></a:graphicData></a:graphic>'
     body = p(r("Рисунок 1.") + drawing + "</wp:inline></w:drawing></w:r>")
-    return read(body, also={"word/charts/chart1.xml": part}, related=[("rId9", "chart", "charts/chart1.xml")])
+    return body, {"word/charts/chart1.xml": part}
+
+
+def with_chart(content: str) -> Document:
+    body, parts = chart(content)
+    return read(body, also=parts, related=CHART_LINK)
 
 
 def test_a_chart_gives_its_titles_and_a_row_a_category() -> None:
@@ -54,6 +63,19 @@ def test_a_chart_gives_its_titles_and_a_row_a_category() -> None:
 def test_values_of_a_chart_show_as_their_format_says() -> None:
     document = with_chart(series("Доля", ("а", "б"), ("0.125", "#N/A"), code="0.0%"))
     assert texts(document)[1:] == ["а\nДоля: 12.5%", "б\nДоля: #N/A"]
+
+
+@pytest.mark.parametrize(
+    ("language", "setting", "shown"),
+    [("ru-RU", "auto", "5 400"), ("en-US", "auto", "5,400"), ("en-US", "ru", "5 400"), ("", "auto", "5,400")],
+)
+def test_values_of_a_chart_are_grouped_as_the_language_of_the_document_writes_them(
+    language: str, setting: LocaleSetting, shown: str
+) -> None:
+    body, parts = chart(series("Цена", ("а", "б"), ("5400.4", "7"), code="#,##0"))
+    usual = f'<w:docDefaults><w:rPrDefault><w:rPr><w:lang w:val="{language}"/></w:rPr></w:rPrDefault></w:docDefaults>'
+    data = docx(body, also=parts, related=CHART_LINK, styles=usual)
+    assert texts(read_docx(data, "a.docx", Config(number_locale=setting)))[1:] == [f"а\nЦена: {shown}", "б\nЦена: 7"]
 
 
 def test_a_chart_without_names_of_series_gives_all_its_rows() -> None:

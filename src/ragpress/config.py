@@ -18,6 +18,7 @@ MODEL_LIMIT = 512
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Natural = Annotated[int, msgspec.Meta(ge=0)]
+LocaleSetting = Literal["auto", "en", "ru", "fa"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
@@ -44,7 +45,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     extra_h1: Literal["index", "drop"] = "index"
     excluded_section_headings: tuple[str, ...] = ()
     detect_qa: bool = True
-    number_locale: Literal["auto", "en", "ru", "fa"] = "auto"  # how numbers of Excel cells are shown
+    number_locale: LocaleSetting = "auto"  # how numbers of Excel cells and charts are shown
 
     captions: Literal["off", "openai", "tesseract"] = "off"
     captions_url: str = ""

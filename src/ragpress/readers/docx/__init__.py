@@ -37,7 +37,7 @@ def read_docx(data: bytes, source: str, config: Config) -> Document:
     one without any text or picture ("empty-source").
     """
     package = open_package(data, source, "Word", ELEMENT_CLASSES)
-    body, context = open_document(package)
+    body, context = open_document(package, config.number_locale)
     preferences = settings(package, context.part)
     above = header_lines(body, context, preferences)
     blocks = read_blocks(body, context)

@@ -90,7 +90,8 @@ def read_nested_word(data: bytes, part: str, context: Context, blocks: BlockRead
         context.warn(f"the imported part {part} lies too deep in other files and was not read")
         return []
     context.enter_file()
-    body, inner = open_document(open_package(data, context.package.source, "Word", ELEMENT_CLASSES))
+    package = open_package(data, context.package.source, "Word", ELEMENT_CLASSES)
+    body, inner = open_document(package, context.number_locale)
     inner.nested, inner.files_left = context.nested + 1, context.files_left
     inner.depth = context.depth + 1
     inner.place = context.place

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import msgspec
 from lxml import etree
 
+from ragpress.config import LocaleSetting
 from ragpress.errors import SourceError, message
 from ragpress.readers.docx.fields import Fields
 from ragpress.readers.docx.names import W
@@ -36,6 +37,7 @@ class Context(msgspec.Struct):
     numbering: Numbering
     fields: Fields
     notes: dict[tuple[str, str], tuple[str, Element]]  # (tag of the reference, its id) to (part, note)
+    number_locale: LocaleSetting = "auto"
     place: int = 0
     depth: int = 0
     nested: int = 0  # documents inside documents

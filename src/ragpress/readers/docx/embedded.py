@@ -58,7 +58,7 @@ def _worksheet(data: bytes, sheet: str, name: str, context: Context) -> Workshee
     from ragpress.readers.xlsx import read_xlsx  # few Word files hold a workbook
 
     context.enter_file()
-    document = read_xlsx(data, context.package.source, Config())
+    document = read_xlsx(data, context.package.source, Config(number_locale=context.number_locale))
     units = tuple(unit for unit in document.units if unit.locator.part == sheet)
     others = list(dict.fromkeys(unit.locator.part for unit in document.units if unit.locator.part != sheet))
     if others:

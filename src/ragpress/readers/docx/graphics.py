@@ -14,7 +14,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.names import CX, DGM, A, C, R, inner, number
-from ragpress.readers.ooxml.formatted_values import show_number
+from ragpress.readers.ooxml.formatted_values import NumberLocale, locale_of, show_number
 from ragpress.readers.ooxml.xml import EMPTY, Element
 
 _SILENT_POINTS = frozenset({"pres", "parTrans", "sibTrans", "doc"})
@@ -38,22 +38,23 @@ def _text_of(element: Element, root: Element, part: str, context: Context) -> li
     if element.tag == C + "chart":
         shapes = context.package.related(part, RT.CHART_USER_SHAPES)
         labels = [_rich_text(context.package.root(part)) for part in shapes]
-        return [*_chart(root, context.place), *_said(labels, context.place)]
+        return [*_chart(root, context), *_said(labels, context.place)]
     if element.tag == CX + "chart":
         return _extended_chart(root, context.place)
     return _diagram(root, context.place)
 
 
-def _chart(root: Element, place: int) -> list[Block]:
+def _chart(root: Element, context: Context) -> list[Block]:
+    place, locale = context.place, locale_of(context.number_locale, context.styles.language)
     named = [_rich_text(title) for title in root.iterfind(f"{C}chart/{C}title")]
     texts = [text for title in root.iter(C + "title") if (text := _rich_text(title)) not in named]
     texts += [_rich_text(label) for label in root.iter(C + "dLbl")]
     columns: list[tuple[str, dict[int, str], dict[int, str]]] = []
     for series in root.iter(C + "ser"):
-        name = " ".join(_points(inner(series, C + "tx")).values())
-        categories = _points(_first(series, "cat", "xVal"))
-        columns.append((name, categories, _points(_first(series, "val", "yVal"))))
-        sizes = _points(inner(series, C + "bubbleSize"))
+        name = " ".join(_points(inner(series, C + "tx"), locale).values())
+        categories = _points(_first(series, "cat", "xVal"), locale)
+        columns.append((name, categories, _points(_first(series, "val", "yVal"), locale)))
+        sizes = _points(inner(series, C + "bubbleSize"), locale)
         if sizes:
             columns.append((name, categories, sizes))
     tables = _grid(columns, place)
@@ -66,23 +67,23 @@ def _first(series: Element, *names: str) -> Element:
     return next((found for name in names if (found := inner(series, C + name)) is not EMPTY), EMPTY)
 
 
-def _points(data: Element) -> dict[int, str]:
+def _points(data: Element, locale: NumberLocale) -> dict[int, str]:
     """The cached values by their index. Levels of a category that is grouped are joined, the outer one first."""
     literal = inner(data, C + "v")
     if literal is not EMPTY:
         return {0: literal.text or ""}
     levels = list(data.iter(C + "lvl"))
     if not levels:
-        return dict(_indexed(data))
+        return dict(_indexed(data, locale))
     found: dict[int, str] = {}
-    innermost, *outer = [dict(_indexed(level)) for level in levels]
+    innermost, *outer = [dict(_indexed(level, locale)) for level in levels]
     for index, text in innermost.items():
         above = [level[max(known)] for level in outer if (known := [key for key in level if key <= index])]
         found[index] = " ".join([*reversed(above), text])
     return found
 
 
-def _indexed(data: Element) -> Iterator[tuple[int, str]]:
+def _indexed(data: Element, locale: NumberLocale) -> Iterator[tuple[int, str]]:
     numeric = next(data.iter(C + "numCache", C + "numLit"), EMPTY)
     usual = numeric.findtext(C + "formatCode")
     for order, point in enumerate(data.iter(C + "pt")):
@@ -91,18 +92,18 @@ def _indexed(data: Element) -> Iterator[tuple[int, str]]:
         index = number(point.get("idx"))
         text = "".join(value.text or "" for value in point.iter(C + "v")).strip()
         if text and numeric is not EMPTY:
-            text = _shown(text, point.get("formatCode") or usual or "General")
+            text = _shown(text, point.get("formatCode") or usual or "General", locale)
         if text:
             yield order if index is None else index, text
 
 
-def _shown(text: str, code: str) -> str:
+def _shown(text: str, code: str, locale: NumberLocale) -> str:
     """A cached number as its format shows it."""
     try:
         value = Decimal(text)
     except InvalidOperation:  # an error value such as #N/A
         return text
-    return show_number(value, code) if value.is_finite() and abs(value.adjusted()) < _LARGEST else text
+    return show_number(value, code, locale=locale) if value.is_finite() and abs(value.adjusted()) < _LARGEST else text
 
 
 def _grid(columns: list[tuple[str, dict[int, str], dict[int, str]]], place: int) -> list[Table]:

@@ -6,6 +6,7 @@ import posixpath
 
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 
+from ragpress.config import LocaleSetting
 from ragpress.errors import SourceError
 from ragpress.readers.docx.context import Context
 from ragpress.readers.docx.fields import Fields
@@ -20,8 +21,8 @@ _KINDS = (RT.STYLES, RT.NUMBERING, RT.FOOTNOTES, RT.ENDNOTES, RT.SETTINGS)
 _SEARCHED = 200  # parts looked into where nothing names the main one
 
 
-def open_document(package: Package) -> tuple[Element, Context]:
-    """The w:body of the main part, and the context in which it is walked.
+def open_document(package: Package, number_locale: LocaleSetting) -> tuple[Element, Context]:
+    """The w:body of the main part, and the context in which it is walked. `number_locale` is the setting.
 
     Raises SourceError "bad-archive" where the archive holds no Word document, or a damaged one.
     """
@@ -43,7 +44,8 @@ def open_document(package: Package) -> tuple[Element, Context]:
     parts = related_parts(package, part)
     styles = Styles(package.root(parts[RT.STYLES]))
     numbering = Numbering(package.root(parts[RT.NUMBERING]), styles)
-    return body, Context(package, part, styles, numbering, Fields(body), find_notes(package, parts))
+    notes = find_notes(package, parts)
+    return body, Context(package, part, styles, numbering, Fields(body), notes, number_locale)
 
 
 def related_parts(package: Package, part: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import re
 import msgspec
 from docx.enum.style import WD_STYLE_TYPE
 
-from ragpress.readers.docx.names import W, inner, read
+from ragpress.readers.docx.names import VAL, W, inner, read
 from ragpress.readers.ooxml.xml import EMPTY, Element
 
 # The built-in names are English in every Word; other writers translate them.
@@ -47,7 +47,7 @@ class CharacterStyle(msgspec.Struct, frozen=True):
 
 
 class Styles:
-    """The styles of one document, made from the root of styles.xml."""
+    """The styles of one document, made from the root of styles.xml. `language` is its usual one, such as `ru`."""
 
     def __init__(self, root: Element) -> None:
         self._styles: dict[str, Element] = {}
@@ -59,7 +59,9 @@ class Styles:
             self._styles.setdefault(identifier, style)
             if read(style, "type") == WD_STYLE_TYPE.PARAGRAPH and read(style, "default"):
                 self._default = self._default or identifier
-        self._hidden = bool(read(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr"), "vanish", "val"))
+        usual = root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")
+        self._hidden = bool(read(usual, "vanish", "val"))
+        self.language = (inner(usual, W + "lang").get(VAL) or "").lower()[:2]
 
     def paragraph(self, identifier: str) -> ParagraphStyle:
         """The style `identifier`; the default one for an empty or unknown identifier."""

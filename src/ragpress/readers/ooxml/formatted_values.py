@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import msgspec
 
+from ragpress.config import LocaleSetting
 from ragpress.readers.ooxml.calendars import GREGORIAN, LAST_SERIAL, Day, day_of, names
 from ragpress.readers.ooxml.format_codes import FormatSection, Token, parse_format
 
@@ -25,9 +26,9 @@ class NumberLocale(msgspec.Struct, frozen=True):
 
 ENGLISH = NumberLocale(",", ".")
 _SPACE_AND_COMMA, _POINT_AND_COMMA = NumberLocale(" ", ","), NumberLocale(".", ",")
-LOCALES = {"en": ENGLISH, "ru": _SPACE_AND_COMMA, "fa": ENGLISH}
+_LOCALES = {"en": ENGLISH, "ru": _SPACE_AND_COMMA, "fa": ENGLISH}
 """By language. A Persian Excel groups as an English one does; its digits are those that the format asks for."""
-_LOCALES = {
+_OF_FORMATS = {
     **dict.fromkeys((0x09, 0x29), ENGLISH),  # English, Persian
     **dict.fromkeys((0x19, 0x22, 0x23, 0x3F, 0x0C, 0x15, 0x05), _SPACE_AND_COMMA),  # ru uk be kk fr pl cs
     **dict.fromkeys((0x07, 0x0A, 0x10, 0x13, 0x16, 0x1F), _POINT_AND_COMMA),  # de es it nl pt tr
@@ -40,6 +41,16 @@ _SYSTEM = {"date": "dd.mm.yyyy", "time": "h:mm:ss"}
 _DAY = 86_400
 
 
+def locale_of(setting: LocaleSetting, language: str) -> NumberLocale:
+    """How numbers are shown under the setting `number_locale` in a document of a language, such as `ru`.
+
+    `auto` shows numbers in groups as readers of that language write them, and no others.
+    """
+    if setting != "auto":
+        return _LOCALES[setting]
+    return msgspec.structs.replace(_LOCALES.get(language, ENGLISH), everywhere=False)
+
+
 def show_number(value: Decimal, code: str, date1904: bool = False, locale: NumberLocale = ENGLISH) -> str:
     """A number as the format `code` shows it to a reader of `locale`, unless the format names a language itself."""
     if code == "General":
@@ -48,7 +59,7 @@ def show_number(value: Decimal, code: str, date1904: bool = False, locale: Numbe
     section, negative = _choose(sections, value)
     if section is None:
         return general(value, locale)
-    locale = _LOCALES.get(section.language, locale)
+    locale = _OF_FORMATS.get(section.language, locale)
     if section.system:
         section = parse_format(_SYSTEM[section.system])[0]
     if section.is_date:

@@ -11,8 +11,9 @@ from typing import Literal
 import msgspec
 from openpyxl.worksheet.print_settings import PrintTitles
 
+from ragpress.config import LocaleSetting
 from ragpress.errors import SourceError
-from ragpress.readers.ooxml.formatted_values import ENGLISH, LOCALES, NumberLocale
+from ragpress.readers.ooxml.formatted_values import NumberLocale, locale_of
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element, child, is_on, local
 
@@ -122,14 +123,14 @@ def _unlisted(package: Package) -> tuple[SheetEntry, ...]:
     )
 
 
-def number_locale(setting: str, package: Package, workbook: Workbook, strings: Sequence[str]) -> NumberLocale:
+def number_locale(setting: LocaleSetting, package: Package, workbook: Workbook, strings: Sequence[str]) -> NumberLocale:
     """How numbers are shown under the setting `number_locale`.
 
     `auto` looks at the letters of sheets' names and texts: one in ten that is Cyrillic or Arabic decides, for price
     lists are full of Latin names. Then only numbers in groups are shown in the way of that language.
     """
     if setting != "auto":
-        return LOCALES[setting]
+        return locale_of(setting, "")
     step = max(1, len(strings) // _TEXTS)
     sample = "".join(text[:_LENGTH] for text in (*(sheet.name for sheet in workbook.sheets), *strings[::step]))
     if sum(map(str.isalpha, sample)) < _ENOUGH:
@@ -137,8 +138,8 @@ def number_locale(setting: str, package: Package, workbook: Workbook, strings: S
     letters = {language: len(script.findall(sample)) for language, script in _SCRIPTS.items()}
     language = max("ru", "fa", key=letters.__getitem__)
     if letters[language] * 10 < sum(letters.values()) or not letters[language]:
-        return ENGLISH
-    return msgspec.structs.replace(LOCALES[language], everywhere=False)
+        language = "en"
+    return locale_of(setting, language)
 
 
 def _inline_texts(package: Package, workbook: Workbook) -> Iterator[str]:
