@@ -97,3 +97,56 @@ def test_a_console_of_another_encoding_costs_no_letter_and_no_build(tmp_path: Pa
     assert "راهنما ёлка.md:L3: warning: there is no text under «Пусто»" in build(root, **other)
     assert "متن." in failing(root, "golden", **other)
     assert "متن." in run(root, "ragpress", "search", "متن", "--mode", "words", **other).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("вопрос?.md", "Windows allows no '?' in a name"),
+        ("2026: цены/a.md", "Windows allows no ':' in a name"),
+        ("папка /a.md", "Windows allows no dot or space at the end of a name"),
+        ("nul.md", "nul.md is the name of a device on Windows"),
+    ],
+)
+def test_a_name_that_windows_does_not_take_is_a_warning(tmp_path: Path, name: str, reason: str) -> None:
+    root = tiny_repository(tmp_path / "repo", 1)
+    write_source(root, name, text(1))
+    advice = "rename it, so that the repository can be cloned there [name]"
+    assert f"sources/{name}: warning: {reason}; {advice}" in build(root)
+
+
+def test_names_that_differ_by_case_alone_are_a_warning(tmp_path: Path) -> None:
+    root = tiny_repository(tmp_path / "repo", 1)
+    for number, name in enumerate(("Цены.md", "цены.md")):
+        write_source(root, name, text(number))
+    warning = "sources/цены.md: warning: Windows and macOS take Цены.md for the same file; rename one [name]"
+    assert build(root).count(warning) == 1
+
+
+def test_a_name_too_long_for_what_is_made_of_it_is_one_line(tmp_path: Path) -> None:
+    root = tiny_repository(tmp_path / "repo", 1)
+    write_source(root, "ж" * 108 + ".md", text(1))
+    build(root)
+    write_source(root, "ж" * 109 + ".md", text(2))
+    assert failing(root).endswith("its name takes 221 bytes, where 220 are possible; shorten it [name]\n")
+
+
+def test_texts_with_line_ends_of_windows_give_the_same_chunks_goldens_and_settings(tmp_path: Path) -> None:
+    here, there = (tiny_repository(tmp_path / name) for name in ("here", "there"))
+    questions = '{"question": "Текст номер 1?", "answer": "номер 1"}\n'
+    for root in (here, there):
+        (root / "golden").mkdir()
+        (root / "golden" / "questions.jsonl").write_text(questions, encoding="utf-8")
+        build(root)
+        build(root, "accept")
+    for path in (there / "pyproject.toml", *(there / "sources").iterdir(), *(there / "golden").iterdir()):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    build(there)
+    build(there, "golden")
+    build(there, "eval")
+    ours, theirs = (artifact_bytes(root) for root in (here, there))
+    assert theirs.keys() == ours.keys()
+    assert [name for name in ours if theirs[name] != ours[name]] in ([], ["documents.jsonl", "index.json"])
+    write_source(there, "1.md", text(7))
+    build(there, "accept")
+    assert b"\r" not in (there / "golden" / "1.md.txt").read_bytes()

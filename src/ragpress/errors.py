@@ -17,6 +17,7 @@ CODES: dict[str, str] = {
     "left-out": "text was left out on purpose",
     "long-heading": "a heading or table header is too long to repeat",
     "long-word": "one word is longer than a chunk may be",
+    "name": "a name that another system does not take",
     "picture": "pictures without indexed text",
     "text-encoding": "the encoding was decided by evidence",
     "xlsx-filter": "rows that a filter hides are read",

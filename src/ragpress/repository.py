@@ -15,9 +15,10 @@ import msgspec
 
 from ragpress import __version__
 from ragpress.config import Config, load_config
-from ragpress.errors import BuildError
+from ragpress.errors import BuildError, message
 from ragpress.files import copy_signature, fingerprint
 from ragpress.readers import is_readable
+from ragpress.records import Message
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"})
 """Suffixes of files that documents refer to; no sources themselves."""
@@ -122,6 +123,30 @@ class SourceFile(msgspec.Struct, frozen=True, order=True):
         return Path(self.file)
 
 
+_LONGEST_NAME = 220  # bytes: a file system takes 255, and what is made of a source has a longer name
+_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]')
+_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?")
+
+
+def name_message(source: str) -> Message | None:
+    """What Windows would not take of a source's name, so that no clone there has the file; None where it takes all.
+
+    The rules are those of Microsoft's "Naming Files, Paths, and Namespaces".
+    """
+    for part in source.split("/"):
+        found = _FORBIDDEN.search(part)
+        if found:
+            reason = f"Windows allows no {found[0]!r} in a name"
+        elif part != part.rstrip(" ."):
+            reason = "Windows allows no dot or space at the end of a name"
+        elif _DEVICE.fullmatch(part):
+            reason = f"{part} is the name of a device on Windows"
+        else:
+            continue
+        return message("warning", "name", f"{reason}; rename it, so that the repository can be cloned there", source)
+    return None
+
+
 def find_sources(folder: Path) -> tuple[SourceFile, ...]:
     """Every source below the folder, by its NFC POSIX path, in code point order.
 
@@ -150,6 +175,9 @@ def _walk(folder: Path, prefix: str, root: Path) -> Iterator[SourceFile]:
         if entry.name.startswith((".", "~$")):
             continue
         source = prefix + unicodedata.normalize("NFC", entry.name)
+        if (length := len(entry.name.encode("utf-8", "surrogateescape"))) > _LONGEST_NAME:
+            reason = f"its name takes {length} bytes, where {_LONGEST_NAME} are possible; shorten it"
+            raise BuildError("name", reason, source)
         if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
             raise BuildError("not-a-file", "this link leads out of the folder; put the file itself there", source)
         if entry.is_dir():

@@ -19,6 +19,7 @@ from ragpress.errors import BuildError, SourceError, message
 from ragpress.files import replace_file
 from ragpress.pipeline.results import Compiled, Failure, Job, Outcome, failure
 from ragpress.records import Chunk, Document, DocumentEntry, Picture
+from ragpress.repository import name_message
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare
@@ -75,7 +76,8 @@ def _compile(job: Job, count: Count, prefixes: Sequence[str], compare: Compare |
         advice = "add text, set captions to have its pictures read," if pictures else "add text"
         raise SourceError("empty-source", f"there is no text to index in it; {advice} or remove the file", job.source)
     coverage = audit(job.data, document, tuple(map(_written, chunks)), job.config, job.converted)
-    messages = (*document.messages, *cut, *messages_for(coverage, job.source, job.config))
+    named = name_message(job.source)
+    messages = (*([named] if named else []), *document.messages, *cut, *messages_for(coverage, job.source, job.config))
     if job.converted:
         text = f"LibreOffice made {job.converted} of it; what there shows the day or the name of the file is left out"
         messages = (message("info", "convert", text, job.source), *messages)

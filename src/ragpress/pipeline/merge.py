@@ -11,7 +11,7 @@ import msgspec
 
 from ragpress.artifact.jsonl import encode_document
 from ragpress.console import Report
-from ragpress.errors import BuildError
+from ragpress.errors import BuildError, message, render
 from ragpress.files import (
     disk_error,
     file_sha256,
@@ -64,6 +64,7 @@ def merge_chunks(repository: Repository, sources: Sequence[SourceFile], report: 
     if not present:
         raise BuildError("no-sources", "no source could be read; fix the ones named above")
     if read_merged(repository) != (made_from := _fingerprint(repository, results)) or not _intact(repository):
+        _report_alike(sources, report)
         _write(repository, present, made_from)
 
 
@@ -149,6 +150,16 @@ def _lines(repository: Repository, source: str, result: Result) -> tuple[bytes, 
     if data is None or result.entry is None:
         raise missing(source)
     return data, encode_document(result.entry)
+
+
+def _report_alike(sources: Sequence[SourceFile], report: Report) -> None:
+    """Names the sources that systems where upper and lower case are the same would have one file for."""
+    known: dict[str, str] = {}
+    for each in sources:
+        other = known.setdefault(each.source.casefold(), each.source)
+        if other != each.source:
+            reason = f"Windows and macOS take {other} for the same file; rename one"
+            report(render(message("warning", "name", reason, each.source)))
 
 
 def _remove_orphans(repository: Repository, present: set[str]) -> None:
