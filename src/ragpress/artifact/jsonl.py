@@ -17,7 +17,6 @@ from ragpress.records import Chunk, DocumentEntry
 Line = TypeVar("Line", Chunk, DocumentEntry)
 
 _ENCODER = msgspec.json.Encoder()
-_TOKENS = b',"tokens":'
 _CHUNK_DECODER = msgspec.json.Decoder(Chunk)
 _DOCUMENT_DECODER = msgspec.json.Decoder(DocumentEntry)
 
@@ -67,14 +66,6 @@ def decode_text(line: bytes | memoryview) -> str:
         raise ArtifactError(
             "bad-artifact", f"chunks.jsonl: a line is not what it should be ({error}); build the artifact again"
         ) from None
-
-
-def with_tokens(line: bytes, more: int) -> bytes:
-    """A line that `encode_chunk` wrote, with another number of tokens."""
-    # Inside a string a quotation mark stands behind a backslash, so that the key is found nowhere else.
-    before, key, behind = line.partition(_TOKENS)
-    number, comma, rest = behind.partition(b",")
-    return b"".join((before, key, b"%d" % (int(number) + more), comma, rest))
 
 
 def read_chunks(path: Path) -> tuple[Chunk, ...]:

@@ -188,19 +188,6 @@ def model_of_artifact(name: str, file: str, sha256: str, dimensions: int, path: 
     return found
 
 
-def at_hand(config: Config, root: Path, name: str) -> Path | None:
-    """The file of the model of this name where it is on this machine; nothing is fetched, made or checked."""
-    model = known_model(name)
-    if name == config.model and (found := _on_this_machine(config, root, model)):
-        return found
-    if model.repository:
-        return None
-    from ragpress.models.starter import FILE_NAME
-
-    path = cache_folder() / FILE_NAME
-    return path if path.is_file() else None
-
-
 def lock_model(config: Config, root: Path) -> Locked:
     """Locks the file that the settings name, the hub's newest where it answers, and returns it. Raises ModelError."""
     model = known_model(config.model)

@@ -12,8 +12,6 @@ from ragpress.readers.ooxml.calendars import RUSSIAN_LANGUAGE
 
 TokenKind = Literal["literal", "digit", "point", "comma", "percent", "exponent", "slash", "text", "general", "date"]
 
-DATE_KINDS = frozenset("ymdhsegba")
-
 
 class Token(msgspec.Struct, frozen=True):
     """`text` is the literal's text, the placeholder, or for a date its letters (`yyyy`, `.00`, `[hh]`, `AM/PM`)."""

@@ -48,9 +48,6 @@ class Region(msgspec.Struct):
     def overlaps(self, other: Region) -> bool:
         return self.left <= other.right and other.left <= self.right
 
-    def lines_only(self) -> bool:
-        return all(len(row.filled()) == 1 for row in self.rows)
-
 
 def find_regions(rows: Sequence[VisibleRow], declared: Sequence[DeclaredTable] = ()) -> list[Region]:
     """The regions of a sheet, by the row and then the column that they begin in."""
