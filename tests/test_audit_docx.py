@@ -319,3 +319,18 @@ def test_a_main_part_that_is_a_section_or_a_deletion_alone_is_no_fault_of_the_au
     for root in ("sectPr", "trPr"):
         odd = docx("", also={"word/document.xml": story(root, "<w:del/>")})
         assert audit(odd, Document(source="a.docx"), (), CONFIG).visible == 0
+
+
+def test_a_formula_in_a_row_that_names_a_group_is_seen_in_the_headings() -> None:
+    formula = (
+        "<m:oMath><m:f><m:num><m:r><m:t>м</m:t></m:r></m:num><m:den><m:r><m:t>с</m:t></m:r></m:den></m:f></m:oMath>"
+    )
+    group = tr(tc(p(r("Скорость, ") + formula), '<w:gridSpan w:val="2"/>'))
+    data = docx(tbl(tr("Прибор", "Значение"), group, tr("Бур", "12"), tr("Пила", "14")))
+    assert "Скорость" in compiled(data)[1][0].headings[-1]
+    assert audited(data).coverage == 1.0
+
+
+def test_a_paragraph_whose_end_was_deleted_goes_on_in_a_content_control() -> None:
+    ended = p(r("Приём по за"), "<w:rPr><w:del/></w:rPr>")
+    assert audited(docx(ended + sdt(p("писи.")))).coverage == 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docx_maker import docx, heading, p, read, styled, tbl, tc, texts, tr
+from docx_maker import box, docx, heading, p, read, styled, tbl, tc, texts, tr
 from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config
@@ -142,6 +142,11 @@ def test_the_audit_sees_the_sheet_in_front_and_misses_it_where_a_reader_overlook
 def test_the_audit_asks_nothing_of_values_that_a_format_shows_in_other_words() -> None:
     book = make_xlsx({"Лист1": rows([["Блюдо", "Доля"], ["Борщ", 0.12345678901234], ["Щи", 0.5]])})
     assert audited(made(book)).coverage == 1.0
+
+
+def test_the_audit_counts_an_object_in_a_text_box_once() -> None:
+    whole = made(make_xlsx({"Цены": PRICES}), p("Меню:") + p(box(shown())))
+    assert (audited(whole).coverage, audited(whole).visible) == (1.0, 1 + 6)
 
 
 def test_files_in_files_are_read_up_to_a_number_whatever_their_depth() -> None:

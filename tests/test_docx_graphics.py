@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docx_maker import NAMES, Part, docx, p, r, read, texts
+from docx_maker import NAMES, Part, docx, p, r, read, style, styled, tbl, tc, texts, tr
 from ragpress.audit import CoverageReport, audit
 from ragpress.chunking import chunk_document
 from ragpress.config import Config, LocaleSetting
@@ -63,6 +63,17 @@ def test_a_chart_gives_its_titles_and_a_row_a_category() -> None:
 def test_values_of_a_chart_show_as_their_format_says() -> None:
     document = with_chart(series("Доля", ("а", "б"), ("0.125", "#N/A"), code="0.0%"))
     assert texts(document)[1:] == ["а\nДоля: 12.5%", "б\nДоля: #N/A"]
+
+
+def test_the_title_of_a_chart_is_kept_below_a_caption_and_in_a_cell() -> None:
+    content = f"<c:title>{rich('Выручка')}</c:title><c:plotArea>{series('Р', ('а',), ('1',))}</c:plotArea>"
+    body, parts = chart(content)
+    captioned = styled("Caption", "Рисунок 2") + body
+    found = read(captioned, also=parts, related=CHART_LINK, styles=style("Caption", "caption"))
+    assert [unit.headings for unit in found.units] == [(), (), ("Выручка",)]
+    many = [tr("Псков", f"{number}") for number in range(8)]
+    in_a_cell = read(tbl(tr("Город", "Объём"), *many, tr("Тверь", tc(body))), also=parts, related=CHART_LINK)
+    assert texts(in_a_cell)[-1] == "Город: Тверь\nОбъём: Рисунок 1.\nВыручка\nР\nа | 1"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,16 @@ def test_links_of_cells_and_of_imported_pages_keep_their_address() -> None:
     assert texts(imported) == ["См. [карту](https://example.org/b)."]
 
 
+def test_the_audit_knows_a_word_of_which_a_part_is_a_link() -> None:
+    data = docx(
+        p(r("по ") + link("документ") + r("ам")), related=[("rId7", "hyperlink", "https://example.org/", "External")]
+    )
+    document = read_docx(data, "a.docx", Config())
+    chunks, _ = chunk_document(document, Config(), len)
+    assert "[документ](https://example.org/)ам" in chunks[0].text
+    assert audit(data, document, chunks, Config()).coverage == 1.0
+
+
 def test_the_audit_does_not_take_addresses_for_repeated_text() -> None:
     body = p(link("прайс") + r(" и ") + field(' HYPERLINK "https://one.example.org/two/three" ', r("карта")))
     data = docx(body, related=[("rId7", "hyperlink", "https://four.example.org/five/six", "External")])

@@ -101,9 +101,9 @@ def messages_for(report: CoverageReport, source: str, config: Config) -> tuple[M
 def _visible(data: bytes, source: str, suffix: str) -> tuple[Visible, Callable[[str], str]]:
     # Imported where used: auditing Markdown alone loads no lxml.
     if suffix in _WORD_FILES:
-        from ragpress.audit.docx import visible_docx
+        from ragpress.audit.docx import visible_docx, without_addresses
 
-        return visible_docx(data, source), str
+        return visible_docx(data, source), without_addresses
     if suffix in _WORKBOOKS:
         from ragpress.audit.xlsx import visible_xlsx
 

@@ -35,7 +35,9 @@ def own_text(chunk: Chunk) -> str:
     return chunk.text[chunk.context_chars :]
 
 
-def heading_words(document: Document, chunks: Sequence[Chunk], section: str | None = None) -> Counter[str]:
+def heading_words(
+    document: Document, chunks: Sequence[Chunk], section: str | None = None, plain: Callable[[str], str] = str
+) -> Counter[str]:
     """The words of the headings that chunks carry, once for each time that a heading is in the source.
 
     A heading is there again where the path changes, and where a new section begins under the same path.
@@ -53,7 +55,7 @@ def heading_words(document: Document, chunks: Sequence[Chunk], section: str | No
         path, number = unit.headings, unit.section_number
         for depth in range(same, len(path)):
             if path[: depth + 1] in carried and section in (None, unit.section):
-                found.update(words(path[depth]))
+                found.update(words(plain(path[depth])))
     return found
 
 
@@ -63,9 +65,10 @@ def compare_pieces(
     """The counts of a source made of pieces. `left` are words left out on purpose; `plain` undoes markup."""
     owned = [plain(own_text(chunk)) for chunk in chunks]
     own = Counter(words("\n".join(owned)))
-    pieces = _without_found_formulas(seen.pieces, owned)
+    headings = {heading for chunk in chunks for heading in chunk.headings}
+    pieces = _without_found_formulas(seen.pieces, (*owned, *headings))
     visible = Counter(words("\n".join(piece.text for piece in pieces)))
-    headed = heading_words(document, chunks)
+    headed = heading_words(document, chunks, plain=plain)
     short = visible - own - headed
     if short:
         short = _without_repeated_headings(_without_divided_words(short, owned), pieces, chunks)
@@ -84,11 +87,11 @@ def compare_pieces(
     )
 
 
-def _without_found_formulas(pieces: Sequence[VisibleText], owned: Sequence[str]) -> list[VisibleText]:
-    """The pieces but for formulas whose letters and digits stand in the chunks in their order."""
+def _without_found_formulas(pieces: Sequence[VisibleText], found: Sequence[str]) -> list[VisibleText]:
+    """The pieces but for formulas whose letters and digits are in these texts in their order."""
     if not any(piece.formula for piece in pieces):
         return list(pieces)
-    squashed = _squash(owned)
+    squashed = _squash(found)
     return [piece for piece in pieces if not (piece.formula and _squash([piece.text]) in squashed)]
 
 

@@ -42,6 +42,7 @@ _READ = (
 )
 _PRIVATE_LETTERS = {0xF000 + code: UNKNOWN_LETTER for code in range(0x100) if chr(code).isalpha()}  # of symbol fonts
 _WRAPPERS = (W + "sdt", W + "sdtContent", W + "customXml", W + "ins", W + "moveTo", W + "smartTag", W + "body")
+_LINK = re.compile(r"\[([^\[\]]+)\]\((?:<[^<>\n]+>|[a-z]+:[^\s()]+)\)", re.IGNORECASE)
 _DEPTH = 3  # of Word files embedded in Word files
 _MOST_FILES = 200  # embedded ones, at all depths together
 _HEADER_ROWS = 4  # of a table; no header is taller
@@ -71,7 +72,14 @@ class _WordFile(msgspec.Struct):
 
 def visible_docx(data: bytes, source: str) -> Visible:
     """All that a reader of the printed document sees, each text once. Raises SourceError for a broken archive."""
-    return _read_package(_WordFile(source, 0, Parts(data, source), Visible()))
+    visible = _read_package(_WordFile(source, 0, Parts(data, source), Visible()))
+    visible.pieces = [msgspec.structs.replace(piece, text=without_addresses(piece.text)) for piece in visible.pieces]
+    return visible
+
+
+def without_addresses(text: str) -> str:
+    """The text without the addresses of links, `[text](address)`: a link may be a part of a word."""
+    return _LINK.sub(r"\1", text) if "](" in text else text
 
 
 def _read_package(package: _WordFile) -> Visible:
@@ -119,10 +127,6 @@ def _read_root(root: Element, place: str, package: _WordFile) -> None:
 
 def _read_block(root: Element, place: str, package: _WordFile) -> None:
     """Adds the text below `root`, which is pruned."""
-    for embedded in root.iter(W + "altChunk", OFFICE + "OLEObject", W + "objectEmbed"):
-        with suppress(SourceError):  # what cannot be read is not seen; the reader reports it
-            read = _read_embedded_file if embedded.tag == W + "altChunk" else _read_object
-            read(embedded, place, package)
     for table in root.iter(W + "tbl"):
         _collect_repeatable(table, package)
     formulas = list(root.iter(M + "oMath"))
@@ -133,6 +137,10 @@ def _read_block(root: Element, place: str, package: _WordFile) -> None:
     floating = [box for box in root.iter(W + "txbxContent", W + "rt") if box is not root]
     for box in floating:
         box.getparent().remove(box)
+    for embedded in root.iter(W + "altChunk", OFFICE + "OLEObject", W + "objectEmbed"):
+        with suppress(SourceError):  # what cannot be read is not seen; the reader reports it
+            read = _read_embedded_file if embedded.tag == W + "altChunk" else _read_object
+            read(embedded, place, package)
     for drawing in root.iter(*_DESCRIBED):
         for name in ("descr", "title", "alt", OFFICE + "title"):  # nobody sees it, but it may be indexed
             package.visible.repeatable.update(words(drawing.get(name) or ""))

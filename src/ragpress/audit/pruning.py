@@ -13,6 +13,7 @@ _PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
 _PAGE_NUMBER = "\ue001"  # a private character, no part of a word
 _BESIDE = 3  # words that a line with a page number may have without saying anything of its own
 _MARKS = (W + "rPr", W + "numPr", W + "tcPr")  # what holds w:del as a mark on itself
+_CONTROLS = (W + "sdt", W + "sdtContent")
 _HIDING = ({"visibility", "hidden"}, {"display", "none"})  # declarations in the style of a shape
 
 
@@ -110,6 +111,8 @@ def _join_paragraphs(root: Element) -> None:
     for paragraph in list(root.iter(W + "p")):
         properties = paragraph.find(W + "pPr")
         following = paragraph.getnext()
+        while following is not None and following.tag in _CONTROLS:
+            following = next((child for child in following if child.tag != W + "sdtPr"), None)
         if properties is None or following is None or following.tag != W + "p":
             continue
         frame = properties.find(W + "framePr")

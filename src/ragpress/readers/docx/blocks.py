@@ -87,6 +87,7 @@ def lines(blocks: Iterable[Block]) -> list[str]:
         elif isinstance(block, Worksheet):
             found += [unit.text for unit in block.units]
         else:
+            found.append(block.caption)
             for row in block.rows:
                 cells = (" ".join(lines(cell.blocks)) for cell in row.cells)
                 found.append(" | ".join(text for text in cells if text))

@@ -261,7 +261,8 @@ def _captioned(blocks: list[Block]) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
         before = found[-1] if found else None
-        if isinstance(block, Table) and isinstance(before, Paragraph) and _is_caption(before):
+        unnamed = isinstance(block, Table) and not block.caption  # a chart has its title
+        if unnamed and isinstance(before, Paragraph) and _is_caption(before):
             found[-1] = msgspec.structs.replace(block, caption=before.text)
         else:
             found.append(block)
