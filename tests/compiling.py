@@ -11,7 +11,8 @@ from ragpress.config import Config
 from ragpress.console import Report
 from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.results import Job, Outcome, Result
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository
+from ragpress.sources import find_sources
 
 
 def compiled(root: Path, files: Mapping[str, bytes], config: Config, processes: int = 2) -> dict[str, Outcome]:
@@ -27,6 +28,6 @@ def compiled(root: Path, files: Mapping[str, bytes], config: Config, processes: 
 def chunk_all(repository: Repository, report: Report = print) -> dict[str, Result]:
     """The first stage for all sources: what each became."""
     with Pool(repository, report) as pool:
-        sources = find_sources(repository.sources)
+        sources = find_sources(repository)
         results = pool.map(lambda source: pipeline.chunk_source(repository, source, pool, report), sources)
         return {source.source: result for source, result in zip(sources, results, strict=True)}

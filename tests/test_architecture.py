@@ -20,6 +20,7 @@ LAYERS = (
     ("text",),
     ("readers", "chunking", "audit", "captions"),
     ("repository",),
+    ("sources",),
     ("models",),
     ("embedding", "vectors", "lexical"),
     ("artifact", "passages"),

@@ -27,7 +27,8 @@ from ragpress.pipeline.convert import convert
 from ragpress.pipeline.results import load_source
 from ragpress.readers import CONVERTIBLE, READABLE, is_readable, read_document
 from ragpress.records import Chunk
-from ragpress.repository import find_sources, open_repository
+from ragpress.repository import open_repository
+from ragpress.sources import list_sources
 from repository_maker import CLOSED, make_repository, run
 
 ON = Config(convert_doc=True)
@@ -376,6 +377,6 @@ def test_folders_named_like_any_source_fail_by_name(tmp_path: Path) -> None:
     for suffix in READABLE | CONVERTIBLE.keys():
         assert is_readable(f"a{suffix}")
         (tmp_path / f"a{suffix}").mkdir()
-    assert {found.source for found in find_sources(tmp_path) if not found.regular} == {
+    assert {found.source for found in list_sources(tmp_path).sources if not found.regular} == {
         f"a{suffix}" for suffix in READABLE | CONVERTIBLE.keys()
     }

@@ -14,7 +14,8 @@ from ragpress.config import Config
 from ragpress.models.selection import use
 from ragpress.pipeline.results import load_source, stale_sources
 from ragpress.pipeline.semantic import Comparer, prepare
-from ragpress.repository import Repository, find_sources, open_repository
+from ragpress.repository import Repository, open_repository
+from ragpress.sources import find_sources
 from ragpress.vectors.cache import VectorCache
 from repository_maker import CLOSED, build, chunks, failing, make_repository, run, write_source
 
@@ -76,7 +77,7 @@ def chunk_again(root: Path) -> list[str]:
 
 def is_stale(root: Path) -> bool:
     repository = open_repository(root)
-    return bool(stale_sources(repository, find_sources(repository.sources)))
+    return bool(stale_sources(repository, find_sources(repository)))
 
 
 def test_changing_the_setting_alone_changes_the_chunks_and_back(root: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_name_too_long_for_what_is_made_of_it_is_one_line(tmp_path: Path) -> N
     write_source(root, "ж" * 108 + ".md", text(1))
     build(root)
     write_source(root, "ж" * 109 + ".md", text(2))
-    assert failing(root).endswith("its name takes 221 bytes, where 220 are possible; shorten it [name]\n")
+    assert "its name takes 221 bytes, where 220 are possible; shorten it [name]\n" in failing(root)
 
 
 def test_texts_with_line_ends_of_windows_give_the_same_chunks_goldens_and_settings(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     sources: str = "sources"
     golden: str = "golden"
     build: str = "build"
+    exclude: tuple[str, ...] = ()  # files and folders below sources that are none: "drafts/**"
 
     model: str = "nomic-embed-text-v2-moe"
     model_file: str = "Q6_K"  # the quantisation of the hub's file

@@ -9,7 +9,8 @@ from pathlib import Path
 from ragpress import __version__
 from ragpress.config import load_config
 from ragpress.errors import BuildError
-from ragpress.repository import find_root, find_sources
+from ragpress.repository import find_root
+from ragpress.sources import list_sources
 
 _FILES = {
     "pyproject.toml": "pyproject.toml",
@@ -39,7 +40,7 @@ def make_repository(folder: Path) -> list[str]:
         settings = load_config(folder)
         sources = folder / settings.sources
         sources.mkdir(exist_ok=True)
-        if not find_sources(sources):
+        if not list_sources(sources).sources:
             done.append(_write(folder, "example.md", f"{settings.sources}/example.md"))
     except OSError as error:
         raise BuildError("disk", f"{folder} cannot be written: {error.strerror}; check its rights and room") from None

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
-import os
 import re
-import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,13 +11,8 @@ import msgspec
 
 from ragpress import __version__
 from ragpress.config import Config, load_config
-from ragpress.errors import BuildError, message
+from ragpress.errors import BuildError
 from ragpress.files import copy_signature, fingerprint
-from ragpress.readers import is_readable
-from ragpress.records import Message
-
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"})
-"""Suffixes of files that documents refer to; no sources themselves."""
 
 CUTTING_SETTINGS = (
     "max_tokens",
@@ -109,84 +100,6 @@ def repository_here() -> Repository:
         reason = "no repository here or in a folder above; go into one, or run `ragpress init DIR` to make one"
         raise BuildError("no-sources", reason)
     return open_repository(root)
-
-
-class SourceFile(msgspec.Struct, frozen=True, order=True):
-    """An entry of the sources folder, `file` its path. `regular` is false for what is no readable file."""
-
-    source: str
-    file: str
-    regular: bool
-
-    @property
-    def path(self) -> Path:
-        return Path(self.file)
-
-
-_LONGEST_NAME = 220  # bytes: a file system takes 255, and what is made of a source has a longer name
-_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]')
-_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?")
-
-
-def name_message(source: str) -> Message | None:
-    """What Windows would not take of a source's name, so that no clone there has the file; None where it takes all.
-
-    The rules are those of Microsoft's "Naming Files, Paths, and Namespaces".
-    """
-    for part in source.split("/"):
-        found = _FORBIDDEN.search(part)
-        if found:
-            reason = f"Windows allows no {found[0]!r} in a name"
-        elif part != part.rstrip(" ."):
-            reason = "Windows allows no dot or space at the end of a name"
-        elif _DEVICE.fullmatch(part):
-            reason = f"{part} is the name of a device on Windows"
-        else:
-            continue
-        return message("warning", "name", f"{reason}; rename it, so that the repository can be cloned there", source)
-    return None
-
-
-def find_sources(folder: Path) -> tuple[SourceFile, ...]:
-    """Every source below the folder, by its NFC POSIX path, in code point order.
-
-    Left out: names that begin with a dot, Word's and Excel's lock files (`~$…`), and pictures. A directory whose name
-    ends like a source's is given as one, so that it fails by name. Raises BuildError where two names differ only
-    in their Unicode normal form, or a link leads out of the folder.
-    """
-    root = folder.resolve()
-    found = sorted(_walk(folder, "", root))
-    for one, two in itertools.pairwise(found):
-        if one.source == two.source:
-            raise BuildError(
-                "not-a-file", "two files have this same name (in different Unicode forms); rename one", one.source
-            )
-    return tuple(found)
-
-
-def _walk(folder: Path, prefix: str, root: Path) -> Iterator[SourceFile]:
-    try:
-        entries = list(os.scandir(folder))
-    except FileNotFoundError:
-        raise BuildError("no-sources", f"there is no folder {folder.name}/; make it and put documents in") from None
-    except OSError as error:
-        raise BuildError("file-gone", f"{folder.name}/ cannot be listed: {error.strerror}") from None
-    for entry in entries:
-        if entry.name.startswith((".", "~$")):
-            continue
-        source = prefix + unicodedata.normalize("NFC", entry.name)
-        if (length := len(entry.name.encode("utf-8", "surrogateescape"))) > _LONGEST_NAME:
-            reason = f"its name takes {length} bytes, where {_LONGEST_NAME} are possible; shorten it"
-            raise BuildError("name", reason, source)
-        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
-            raise BuildError("not-a-file", "this link leads out of the folder; put the file itself there", source)
-        if entry.is_dir():
-            if is_readable(source):
-                yield SourceFile(source, entry.path, False)
-            else:
-                yield from _walk(Path(entry.path), f"{source}/", root)
-        elif os.path.splitext(source)[1].lower() not in PICTURES:  # noqa: PTH122 (a tenth of the time, for each source)
-            yield SourceFile(source, entry.path, entry.is_file() and os.access(entry.path, os.R_OK))
 
 
 @lru_cache(maxsize=1)

@@ -16,15 +16,15 @@ def diff(options: argparse.Namespace) -> int:
     from ragpress.console import report
     from ragpress.pipeline import build_lock
     from ragpress.pipeline.results import stale_sources
-    from ragpress.repository import find_sources
     from ragpress.review.accept import changes_of, comparison_base
     from ragpress.review.diff import screen_of, to_json, to_terminal
+    from ragpress.sources import find_sources
 
     repository, given = repository_here(), options.base or options.revision
     with build_lock(repository):
         base = comparison_base(repository, given, report) if given or options.markdown else None
         found = changes_of(repository, base)
-        stale = stale_sources(repository, find_sources(repository.sources))
+        stale = stale_sources(repository, find_sources(repository))
     if stale:
         names = ", ".join(f"{repository.config.sources}/{item.source}" for item in stale[:3])
         more = f" and {len(stale) - 3} more" if len(stale) > 3 else ""

@@ -98,7 +98,7 @@ def _write_report(path: Path, reports: dict[str, FileReport]) -> None:
 def _files(paths: Sequence[Path]) -> tuple[list[tuple[str, Path]], dict[str, FileReport]]:
     """Name and path of each file, named from the given folder on; and the reports of those that are not read."""
     from ragpress.readers import is_readable
-    from ragpress.repository import find_sources
+    from ragpress.sources import list_sources
 
     files: list[tuple[str, Path]] = []
     reports: dict[str, FileReport] = {}
@@ -106,7 +106,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[str, Path]], dict[str, Fil
         if not path.is_dir():
             files.append((_name(path, [name for name, _ in files]), path))
             continue
-        for found in find_sources(path):
+        for found in list_sources(path).sources:
             if is_readable(found.source):
                 files.append((found.source, found.path))
             else:

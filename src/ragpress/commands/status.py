@@ -9,10 +9,11 @@ from ragpress.console import plural
 from ragpress.errors import BuildError
 from ragpress.pipeline.publish import is_built
 from ragpress.pipeline.results import read_result, stale_sources
-from ragpress.repository import Repository, find_root, find_sources, open_repository
+from ragpress.repository import Repository, find_root, open_repository
 from ragpress.review.accept import changes_of
 from ragpress.review.diff import describe_all
 from ragpress.review.git import uncommitted
+from ragpress.sources import find_sources
 
 
 def status(_: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def next_steps(repository: Repository) -> list[str]:
     from ragpress.artifact.pack import packed
 
     config = repository.config
-    sources = find_sources(repository.sources)
+    sources = find_sources(repository)
     done = [f"{repository.root.name}: {plural(len(sources), 'source', 'sources')} in {config.sources}/"]
     if not sources:
         return [*done, f"  put documents into {config.sources}/, then", _step("build", "build the artifact")]

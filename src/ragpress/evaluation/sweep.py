@@ -29,7 +29,8 @@ from ragpress.pipeline.embed import embed_missing
 from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.results import Compiled, Outcome, failure
 from ragpress.records import Chunk, Hit
-from ragpress.repository import Repository, SourceFile, find_sources
+from ragpress.repository import Repository
+from ragpress.sources import SourceFile, find_sources
 from ragpress.text import normalize
 from ragpress.vectors.cache import Stored, VectorCache
 from ragpress.vectors.digests import vector_keys
@@ -130,7 +131,7 @@ def _chunks(repository: Repository, report: Report) -> Iterator[Chunk]:
                 return failure(error, source.source)
             return compile_file(repository, source.source, data, pool, report)
 
-        for outcome in pool.map(compile_one, find_sources(repository.sources)):
+        for outcome in pool.map(compile_one, find_sources(repository)):
             if isinstance(outcome, Compiled):
                 yield from outcome.chunks
             elif repository.config.on_error == "skip":

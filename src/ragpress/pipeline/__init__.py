@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from ragpress.console import Report, report
 from ragpress.files import locked
-from ragpress.repository import Repository, SourceFile
+from ragpress.repository import Repository
+from ragpress.sources import SourceFile
 
 if TYPE_CHECKING:
     from ragpress.pipeline.pool import Pool

@@ -32,7 +32,8 @@ from ragpress.pipeline.results import (
     write_result,
 )
 from ragpress.readers import CONVERTIBLE, suffix_of
-from ragpress.repository import Repository, SourceFile
+from ragpress.repository import Repository
+from ragpress.sources import SourceFile
 
 _REST = 0.25  # seconds that one write of a program may take
 
@@ -43,6 +44,9 @@ def chunk_source(repository: Repository, source: SourceFile, pool: Pool, report:
     Raises BuildError where the disk refuses, ModelError where chunks depend on a model that cannot be used.
     """
     name = source.source
+    if source.problem:
+        wrong = Failure(source.problem.code, source.problem.text, name, lasting=False)
+        return _write(repository, name, "", wrong, report)
     try:
         data = read_source(source.path, name)
     except SourceError as error:

@@ -19,7 +19,7 @@ from ragpress.errors import BuildError, SourceError, message
 from ragpress.files import replace_file
 from ragpress.pipeline.results import Compiled, Failure, Job, Outcome, failure
 from ragpress.records import Chunk, Document, DocumentEntry, Picture
-from ragpress.repository import name_message
+from ragpress.sources import name_message
 
 if TYPE_CHECKING:
     from ragpress.chunking.semantic import Compare

@@ -25,7 +25,8 @@ from ragpress.files import (
     write_checksummed,
 )
 from ragpress.pipeline.results import Result, chunks_bytes, missing, read_result
-from ragpress.repository import Repository, SourceFile, find_sources, tool_fingerprint
+from ragpress.repository import Repository, tool_fingerprint
+from ragpress.sources import SourceFile, find_sources
 
 _RECORD = "merged.json"
 
@@ -98,7 +99,7 @@ def _intact(repository: Repository) -> bool:
 
 def is_merged(repository: Repository) -> bool:
     """Whether the merged files are made from the sources' results as they are."""
-    sources = find_sources(repository.sources)
+    sources = find_sources(repository)
     results = {source.source: read_result(repository, source.source) for source in sources}
     return read_merged(repository) == _fingerprint(repository, results)
 

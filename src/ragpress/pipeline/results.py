@@ -14,7 +14,8 @@ from ragpress.errors import BuildError, SourceError
 from ragpress.files import fingerprint, read_checksummed, write_checksummed
 from ragpress.models.selection import chunking_fingerprint
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
-from ragpress.repository import Repository, SourceFile
+from ragpress.repository import Repository
+from ragpress.sources import SourceFile
 
 # -- between the processes -------------------------------------------------------------------------------------------
 

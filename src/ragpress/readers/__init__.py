@@ -95,6 +95,7 @@ def _reader(source: str, suffix: str) -> Reader:
         )
     raise SourceError(
         "unknown-suffix",
-        f"no reader for {suffix or 'a file without suffix'}; use md, txt, docx, xlsx or csv, or move the file out",
+        f"no reader for {suffix or 'a file without suffix'}; save it as md, txt, docx, xlsx or csv, or name it in the"
+        " setting `exclude`",
         source,
     )

@@ -18,10 +18,11 @@ from ragpress.readers.rows import SheetTables
 from ragpress.records import Chunk, DocumentEntry, Locator, Message
 from ragpress.report.history import Point, points_of
 from ragpress.report.retrieval import Measured, measure
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository
 from ragpress.review.accept import changes_of, golden_files
 from ragpress.review.diff import Changes, SourceChange
 from ragpress.review.git import Base
+from ragpress.sources import find_sources
 
 if TYPE_CHECKING:
     from ragpress.artifact.format import Manifest
@@ -80,7 +81,7 @@ def gather(repository: Repository, base: Base | None, report: Report) -> Content
     """Reads everything. Raises BuildError where the build folder lacks what chunking would have put there."""
     changes = changes_of(repository, base) if base or golden_files(repository.golden) else None
     by_source = {change.source: change for change in changes.sources} if changes else {}
-    sources = [_source(repository, found.source, by_source) for found in find_sources(repository.sources)]
+    sources = [_source(repository, found.source, by_source) for found in find_sources(repository)]
     present = {one.source for one in sources}
     removed = [SourceReport(source=name, change=change) for name, change in by_source.items() if name not in present]
     manifest, artifact_note = read_artifact(repository)

@@ -28,10 +28,11 @@ from ragpress.report.showing import (
     pieces,
     plain_value,
 )
-from ragpress.repository import Repository, find_sources, tool_fingerprint
+from ragpress.repository import Repository, tool_fingerprint
 from ragpress.review.accept import comparison_base
 from ragpress.review.diff.showing import shorten
 from ragpress.review.git import Base, commits_of
+from ragpress.sources import find_sources
 
 _HERE = Path(__file__).parent
 _STATIC = ("report.css", "report.js")
@@ -64,7 +65,7 @@ def _made_from(repository: Repository, base: Base | None) -> str:
     build = repository.build
     folders = (build / "chunks", build / "documents", repository.golden, repository.artifact)
     artifact = published_fingerprint(repository) if is_built(repository) else ""
-    names = [found.source for found in find_sources(repository.sources)]
+    names = [found.source for found in find_sources(repository)]
     looks = sorted([*(_HERE / "static").iterdir(), *(_HERE / "templates").iterdir()])
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in looks]
     config = repr(repository.config)

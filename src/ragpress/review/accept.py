@@ -13,10 +13,11 @@ from ragpress.console import Report, plural, report, under_ci
 from ragpress.errors import BuildError
 from ragpress.files import remove_empty_parents, replace_file
 from ragpress.pipeline.results import load_source, read_result
-from ragpress.repository import Repository, find_sources
+from ragpress.repository import Repository
 from ragpress.review.diff import Changes, compare, screen_of, to_stat, to_terminal
 from ragpress.review.git import Base, files_at, find_base, is_held
 from ragpress.review.golden import SUFFIX, is_golden, note_of, render_golden
+from ragpress.sources import find_sources
 
 _CHUNKS = 12
 _TEXT = 400
@@ -36,7 +37,7 @@ def render_goldens(repository: Repository) -> Goldens:
     of a source that failed is its error, since this is what the artifact holds of it.
     """
     rendered: Goldens = {}
-    for found in find_sources(repository.sources):
+    for found in find_sources(repository):
         result = read_result(repository, found.source)
         if result is None or result.failure is None:
             chunks, entry = load_source(repository, found.source)
@@ -161,7 +162,7 @@ def accept(repository: Repository, report: Report = report, paths: Sequence[str]
 
 def _prune_captions(repository: Repository) -> list[str]:
     """Takes captions of pictures out that no source shows; none where a source could not be read."""
-    results = [read_result(repository, found.source) for found in find_sources(repository.sources)]
+    results = [read_result(repository, found.source) for found in find_sources(repository)]
     if repository.config.captions == "off" or any(result is None or result.failure for result in results):
         return []
     used = {use.sha256 for result in results if result for use in result.uses}

@@ -33,7 +33,8 @@ from ragpress.pipeline.clean import clean_build
 from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.publish import is_published
 from ragpress.pipeline.results import read_result
-from ragpress.repository import SourceFile, find_sources, open_repository
+from ragpress.repository import open_repository
+from ragpress.sources import SourceFile, list_sources
 from ragpress.system import processors
 from ragpress.tasks.reporter import Reporter, wait_for_turn
 from ragpress.tasks.state import content_changed, state_file
@@ -60,7 +61,9 @@ _WAITING = 5  # tasks that are asked for by name: each may hold a thread until i
 
 try:
     REPOSITORY = open_repository(Path.cwd())
-    SOURCES = find_sources(REPOSITORY.sources)
+    LISTING = list_sources(REPOSITORY.sources, REPOSITORY.config.exclude)
+    SOURCES = LISTING.sources
+    Reporter.listing = LISTING
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",

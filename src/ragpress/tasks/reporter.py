@@ -15,7 +15,11 @@ from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from ragpress.console import Progress, report
+from ragpress.errors import message, render
+from ragpress.sources import Listing
 from ragpress.tasks.state import forgive
+
+_NAMED = 5
 
 _ended: dict[str, threading.Event] = {}
 
@@ -33,6 +37,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
     """doit's console output without a line for each source, and with errors on standard error."""
 
     desc = "ragpress: a line a stage, errors on standard error"
+    listing = Listing((), (), ())
 
     def initialize(self, tasks: dict[str, Any], selected_tasks: list[str]) -> None:
         _ended.update((name, threading.Event()) for name in selected_tasks)
@@ -43,6 +48,18 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]  # doit has no types
         self._starting = threading.Lock()  # tasks are begun in several threads
         forgive(report)
         gc.freeze()  # all tasks are made, and live to the end
+        self._report_passed_over()
+
+    def _report_passed_over(self) -> None:
+        """One line, lest a document be missed; what the settings exclude is only counted."""
+        found = self.listing
+        parts = [", ".join(found.passed_over[:_NAMED])] if found.passed_over else []
+        if len(found.passed_over) > _NAMED:
+            parts[0] += f" and {len(found.passed_over) - _NAMED} more"
+        if found.excluded:
+            parts.append(f"{len(found.excluded)} by `exclude`")
+        if parts:
+            report(render(message("info", "passed-over", f"passed over as no documents: {'; '.join(parts)}")))
 
     def execute_task(self, task: Any) -> None:
         if not task.actions:
