@@ -25,6 +25,7 @@ LAYERS = (
     ("embedding", "vectors", "lexical"),
     ("artifact", "passages"),
     ("knowledge_base",),
+    ("adapters",),
     ("pipeline",),
     ("review",),
     ("evaluation",),
@@ -67,6 +68,8 @@ OWNERS = {
     "imagesize": {"captions.pictures"},
     "striprtf": {"readers.docx.rtf"},
     "pebble": {"pipeline"},
+    "langchain_core": {"adapters.langchain"},
+    "llama_index": {"adapters.llamaindex"},
 }
 """The packages and modules that may import a library at all."""
 

@@ -202,7 +202,7 @@ def test_changed_words_are_marked_on_both_sides(made: Path) -> None:
 
 def test_a_source_with_markup_shows_as_text(made: Path) -> None:
     shown = page(made, f"sources/{page_name(HOSTILE)}")
-    assert [script.get("src") for script in shown.xpath("//script")] == ["../report.js"]
+    assert [script.get("src") for script in shown.xpath("//script")] == ["../words.js", "../report.js"]
     assert shown.xpath("//img") == []
     text = text_of(made, f"sources/{page_name(HOSTILE)}")
     for line in (

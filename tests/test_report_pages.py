@@ -13,12 +13,16 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from browser import running, tab
+from ragpress.knowledge_base import KnowledgeBase
+from ragpress.lexical.words import words
 from ragpress.report.showing import page_name
 from ragpress.report.site import render
 from ragpress.repository import open_repository
 from ragpress.text import fold
 from report_maker import HOSTILE, edited_repository, large_report
-from repository_maker import make_repository
+from repository_maker import build, make_repository
+
+SAMPLE = Path(__file__).resolve().parent.parent / "sources" / "klinika"
 
 WIKI = f"sources/{page_name('klinika/wiki.md')}"
 GUIDE = f"sources/{page_name('bime/راهنما.md')}"
@@ -92,30 +96,96 @@ def test_the_browser_folds_as_the_tool_does(browser: Browser, report: Path) -> N
     assert [(text, one) for text, one in zip(texts, folded, strict=True) if one != fold(text)] == []
 
 
+NUMBERS = (
+    "Цена 5 400 руб., 5,400 или ۵٬۴۰۰; 1.234.567 и 12 5 400",
+    "Тел. 8 (812) 555-01-23, +7 812 555 01 23, 555-01-23, (021) 8888-1234, ۰۲۱-۸۸۸۸۱۲۳۴",
+    "с 7:30 до 20:00, 2024-05-06, ГОСТ 12.0.004-2015, А1.04.003",
+    "+98 21 1234 5678 и 00 98 21 12345678, 89215550123",
+    "٣٤٥ 𝟏𝟐𝟑𝟒 १२३४ 5\u00a0400 5\u202f400 5'400 5’400",
+)
+
+
+def test_the_browser_finds_the_words_that_the_tool_does(browser: Browser, report: Path) -> None:
+    letters = [chr(number) for number in range(0x20000) if unicodedata.category(chr(number)) not in {"Cn", "Cs", "Co"}]
+    phones = [
+        f"{mark}{a}{b}{c}"
+        for mark in ("", "+", "(")
+        for a in ("8", "021", "12")
+        for b in " -,."
+        for c in ("555", "5550123")
+    ]
+    texts = [*TEXTS, *NUMBERS, *phones, *(f"12{letter}345 аб{letter}вг" for letter in letters)]
+    with tab(browser) as found:
+        page = found.open(report / "search.html")
+        code = "texts => texts.map((text) => wording.words(text, (piece) => folding.fold(piece, ragpressData.folding)))"
+        counted = page.evaluate(code, texts)
+    wrong = [(text, one) for text, one in zip(texts, counted, strict=True) if sorted(one) != sorted(words(text))]
+    assert wrong == []
+
+
 @pytest.mark.parametrize(
-    ("query", "found", "marked"),
+    ("query", "found", "marked", "absent"),
     [
-        ("پوشش 12345", "۱۲۳۴۵", ["پوشش", "۱۲۳۴۵"]),  # Latin digits find Persian ones
-        ("كارت ملي", "کارت ملی", ["کارت", "ملی"]),  # Arabic kaf and yeh find the Persian letters
-        ("прием ТЕРАПЕВТА", "Приём терапевта", ["Приём", "терапевта"]),
-        ("«стоянка на»", "Стоянка на двенадцать", ["Стоянка на"]),
-        ("1900", "", []),
-        ("двенадцать телефону", "", []),  # never in one chunk
-        ("api", "API", ["API"]),
+        ("پوشش 12345", "۱۲۳۴۵", ["پوشش", "۱۲۳۴۵"], []),  # Latin digits find Persian ones
+        ("كارت ملي", "کارت ملی", ["کارت", "ملی"], []),  # Arabic kaf and yeh find the Persian letters
+        ("прием ТЕРАПЕВТУ", "Приём терапевта", ["Приём", "терапевта"], []),
+        ("«стоянка на»", "Стоянка на двенадцать", ["Стоянка", "на"], []),
+        ("1900", "1 900", ["1 900"], []),
+        ("двенадцать телефону", "Стоянка на", ["двенадцать"], ["телефону"]),  # never in one chunk
+        ("сколько стоит кардиолог", "Приём кардиолога", ["кардиолога"], ["сколько", "стоит"]),
+        ("api", "API", ["API"], []),
+        ("неведомое", "", [], []),
+        ("«на стоянка»", "", [], []),
     ],
 )
-def test_a_search_finds_in_both_scripts_and_marks_what_it_found(
-    browser: Browser, report: Path, query: str, found: str, marked: list[str]
+def test_a_search_finds_in_both_scripts_marks_what_it_found_and_names_what_it_did_not(
+    browser: Browser, report: Path, query: str, found: str, marked: list[str], absent: list[str]
 ) -> None:
     with tab(browser) as opened:
         page = opened.open(report / "search.html")
         page.locator("#found", has_text="to search").wait_for()
         count, *hits = search(page, query)
         if not found:
-            assert (count, hits) == ("No chunk holds all of this", [])
+            assert (count, hits) == ("No chunk has a word of this", [])
             return
+        first = page.locator("#results > li").first
         assert found in hits[0]
-        assert set(marked) <= set(page.locator("#results > li").first.locator("mark").all_inner_texts())
+        assert set(marked) <= set(first.locator("mark").all_inner_texts())
+        assert first.locator(".missing bdi").all_inner_texts() == absent
+
+
+def test_a_chunk_is_found_by_its_id(browser: Browser, report: Path) -> None:
+    with tab(browser) as found:
+        page = found.open(report / "search.html")
+        identifier = page.evaluate("ragpressData.chunks[2][0]")
+        assert len(search(page, identifier)) == 2
+
+
+def test_the_sample_s_search_page_finds_and_ranks_as_the_reader_does_by_words(browser: Browser, tmp_path: Path) -> None:
+    prices = "Услуга;Цена, руб.\nУдаление зуба;5 400\nУдаление ногтя;3 100\nПломба;4 200\n"
+    wiki = (SAMPLE / "wiki.md").read_text(encoding="utf-8")
+    root = make_repository(tmp_path / "repo", {"wiki.md": wiki, "цены.csv": prices})
+    build(root, "index", "report")
+    expected = {
+        "сколько стоит удаление зуба": "Удаление зуба",
+        "парковки": "тоянк",
+        "кардиологу": "ардиолог",
+        "5400": "5 400",
+        "телефон регистратуры": "елефон",
+    }
+    with KnowledgeBase.open(root / "build" / "kb") as base, tab(browser) as found:
+        page = found.open(root / "build" / "report" / "search.html")
+        page.locator("#found", has_text="to search").wait_for()
+        for query, part in expected.items():
+            hits = base.search(query, 50, mode="words")
+            _, *shown = search(page, query)
+            links = page.locator("#results > li .head a").evaluate_all(
+                "links => links.map((link) => link.hash.slice(3))"
+            )
+            scores = [float(re.search(r"word score ([\d.]+)", text)[1]) for text in shown]  # type: ignore[index]
+            assert links == [hit.chunk.chunk_id for hit in hits]
+            assert scores == pytest.approx([hit.score for hit in hits], abs=6e-4)
+            assert part in shown[0]
 
 
 def test_a_hit_leads_to_its_chunk_and_back_to_the_search(browser: Browser, report: Path) -> None:
@@ -295,7 +365,7 @@ MARKED = """() => [...document.querySelectorAll("ins, del, mark")].map((one) => 
 def test_marked_words_have_contrast_wherever_they_are(browser: Browser, report: Path, scheme: str) -> None:
     with tab(browser, scheme=scheme) as found:
         marked = found.open(report / "changes.html").evaluate(MARKED)
-        page = found.open(report / "search.html", "#q=Запись")
+        page = found.open(report / "search.html", "#q=Цены")
         page.locator("#results mark").first.wait_for()
         assert page.locator("#results p.context mark").count()
         marked += page.evaluate(MARKED)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragpress import __version__
 from ragpress.console import write_utf8
-from ragpress.errors import BuildError
+from ragpress.errors import INSTALL_BUILD, BuildError
 
 _COMMANDS = {
     None: ("status", "status"),
@@ -193,6 +193,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BuildError as error:
         print(error, file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "ragpress"):
+            raise
+        print(BuildError("extra", f"{missing} is not installed; {INSTALL_BUILD}"), file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -46,6 +46,7 @@ CODES: dict[str, str] = {
     "bad-artifact": "the artifact is damaged or foreign",
     "bad-setting": "a setting that cannot be used",
     "disk": "the disk refused",
+    "extra": "a library of an extra is not installed",
     "embedding": "the model returned something unusable",
     "golden": "chunks differ from their goldens",
     "model": "the model cannot be used",
@@ -57,6 +58,9 @@ CODES: dict[str, str] = {
     "seed": "an artifact that vectors cannot be taken from",
 }
 """Code to what it stands for. A stage that needs a new one adds it here, in the fitting group."""
+
+
+INSTALL_BUILD = 'run `pip install "ragpress[build]"`'
 
 
 def message(severity: Severity, code: str, text: str, source: str = "", locator: Locator | None = None) -> Message:

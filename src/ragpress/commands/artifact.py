@@ -36,7 +36,8 @@ def search(options: argparse.Namespace) -> int:
         found = [{**msgspec.to_builtins(hit.chunk), **_scores(hit), **_around(hit)} for hit in hits]
         print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
     elif not hits:
-        print("ragpress: nothing found; the artifact is empty, or the filters leave nothing", file=sys.stderr)
+        reason = "no chunk has a word of it" if options.mode == "words" else "the artifact is empty"
+        print(f"ragpress: nothing found: {reason}, or the filters leave nothing", file=sys.stderr)
     else:
         print("\n\n".join(_shown(number, hit) for number, hit in enumerate(hits, 1)))
     return 0

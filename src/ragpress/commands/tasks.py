@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragpress.errors import BuildError
+from ragpress.errors import INSTALL_BUILD, BuildError
 from ragpress.repository import repository_here
 
 
@@ -86,7 +86,7 @@ def _ready() -> Path:
     """The root, once its settings are known to be good: doit itself would show a traceback for a slip in TOML."""
     repository = repository_here()
     if importlib.util.find_spec("doit") is None:
-        raise BuildError("model", 'doit is not installed; run `pip install "ragpress[build]"`')
+        raise BuildError("extra", f"doit is not installed; {INSTALL_BUILD}")
     if not (repository.root / "dodo.py").is_file():
         raise BuildError("no-sources", "there is no dodo.py beside pyproject.toml; `ragpress init .` writes it")
     return repository.root

