@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from artifact_maker import many_chunks, sample_chunks, unit_vectors, write_chunks
+from artifact_maker import chunks_of, many_chunks, sample_chunks, unit_vectors, write_chunks
 from programs import lacking
+from ragpress.artifact.read import open_artifact
+from ragpress.artifact.search import Search
 from ragpress.knowledge_base import KnowledgeBase
 from ragpress.records import Chunk
 
@@ -37,15 +41,22 @@ def node() -> str:
     return found
 
 
-def ask(node: str, folder: Path, k: int, vectors: npt.NDArray[np.float32]) -> subprocess.CompletedProcess[str]:
-    question = json.dumps({"folder": str(folder), "k": k, "vectors": vectors.tolist()})
+def ask(
+    node: str, folder: Path, k: int, vectors: npt.NDArray[np.float32] | None, texts: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """The reader, asked by vectors, by texts, or by both, each vector with the text in its place."""
+    pairs = itertools.zip_longest([] if vectors is None else vectors.tolist(), texts)
+    questions = [{"vector": vector, "text": text} for vector, text in pairs]
+    question = json.dumps({"folder": str(folder), "k": k, "questions": questions})
     return subprocess.run(
         [node, str(NODE / "reader.mjs")], input=question, capture_output=True, encoding="utf-8", check=False
     )
 
 
-def answers(node: str, folder: Path, k: int, vectors: npt.NDArray[np.float32] = QUERIES) -> list[list[dict[str, Any]]]:
-    done = ask(node, folder, k, vectors)
+def answers(
+    node: str, folder: Path, k: int, vectors: npt.NDArray[np.float32] | None = QUERIES, texts: Sequence[str] = ()
+) -> list[list[dict[str, Any]]]:
+    done = ask(node, folder, k, vectors, texts)
     assert done.returncode == 0, done.stderr
     found: list[list[dict[str, Any]]] = json.loads(done.stdout)
     return found
@@ -61,6 +72,36 @@ def test_node_finds_the_same_chunks_with_the_same_scores(
     for hits, found in zip(expected, answers(node, tmp_path / "kb", 7), strict=True):
         assert [msgspec.convert(hit["line"], Chunk) for hit in found] == [hit.chunk for hit in hits]
         assert [hit["score"] for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-6)
+
+
+QUESTIONS = (
+    "Какая строка 17 и какая 318?",
+    "ТЕЛЕФОН ۵٬۴۰۰ и 8 (812) 555-01-23",
+    "شعبهٔ شيراز كجاست",
+    "ёлка №5 строки",
+    "нет такого слова",
+)
+WORDED = [
+    *many_chunks(400),
+    *chunks_of("слова.md", ["Цена 5 400 рублей, цена.", "Звоните: +7 812 555-01-23.", "شعبه‌های شیراز و یزد", "Ёлки."]),
+]
+
+
+@pytest.mark.parametrize("limit", [1000, 100])
+def test_node_finds_by_words_and_by_both_what_the_reader_finds(node: str, tmp_path: Path, limit: int) -> None:
+    write_chunks(tmp_path / "kb", WORDED, limit=limit)
+    vectors = unit_vectors(len(QUESTIONS), seed=8)
+    with KnowledgeBase.open(tmp_path / "kb") as base:
+        by_words = [base.search(question, 7, mode="words") for question in QUESTIONS]
+        search = Search(open_artifact(tmp_path / "kb"))
+        by_both = [search.by_both(text, vector, 7) for text, vector in zip(QUESTIONS, vectors, strict=True)]
+    for hits, found in zip(by_words, answers(node, tmp_path / "kb", 7, None, QUESTIONS), strict=True):
+        assert [hit["line"]["text"] for hit in found] == [hit.chunk.text for hit in hits]
+        assert [hit["score"] for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-9)
+    ids = sorted(chunk.chunk_id for chunk in WORDED)
+    for ranked, found in zip(by_both, answers(node, tmp_path / "kb", 7, vectors, QUESTIONS), strict=True):
+        assert [hit["line"]["chunk_id"] for hit in found] == [ids[one.row] for one in ranked]
+        assert [hit["score"] for hit in found] == pytest.approx([one.score for one in ranked], abs=1e-5)
 
 
 def test_node_finds_every_chunk_where_one_text_stands_600_times(node: str, tmp_path: Path) -> None:
@@ -101,6 +142,14 @@ def test_the_page_describes_every_key_of_index_json(tmp_path: Path) -> None:
     write_chunks(tmp_path / "kb", sample_chunks())
     page = (Path(__file__).parent.parent / "docs" / "artifact.md").read_text(encoding="utf-8")
     said = msgspec.json.decode((tmp_path / "kb" / "index.json").read_bytes())
-    keys = {*said, *said["model"], *said["index"], *said["counts"], *said["shards"][0], *said["files"]["chunks.idx"]}
+    keys = {
+        *said["words"][0],
+        *said,
+        *said["model"],
+        *said["index"],
+        *said["counts"],
+        *said["shards"][0],
+        *said["files"]["chunks.idx"],
+    }
     keys |= set(Chunk.__struct_fields__)
     assert {key for key in keys if f"`{key}`" not in page} == set()
