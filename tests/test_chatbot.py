@@ -204,14 +204,12 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
-def run(alone: Path, *command: object, cache: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """A command of the environment, without this one's variables, offline."""
+def run(alone: Path, name: str, *arguments: object, cache: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A program of the environment, without this one's variables, offline."""
     outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment = {**outside, "RAGPRESS_CACHE": str(cache), "HF_ENDPOINT": "http://127.0.0.1:9"}
-    program, *arguments = map(str, command)
-    return subprocess.run(
-        [alone / program, *arguments], env=environment, cwd=cwd, capture_output=True, encoding="utf-8", check=False
-    )
+    command = [str(alone / name), *map(str, arguments)]
+    return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, encoding="utf-8", check=False)
 
 
 def test_the_reader_works_alone_and_names_each_extra_that_it_lacks(alone: Path, kb: Path, tmp_path: Path) -> None:
@@ -229,8 +227,8 @@ def test_the_reader_works_alone_and_names_each_extra_that_it_lacks(alone: Path, 
 def test_the_reader_answers_alone_where_the_model_s_file_is_there(
     alone: Path, kb: Path, e5: ModelFile, tmp_path: Path
 ) -> None:
-    ask = [alone / "ragpress", "search", QUESTION, "--artifact", kb, "--model", e5.path, "-k", "1"]
-    done = run(alone, *ask, cache=tmp_path / "cache", cwd=tmp_path)
+    options = ["--artifact", kb, "--model", e5.path, "-k", "1"]
+    done = run(alone, "ragpress", "search", QUESTION, *options, cache=tmp_path / "cache", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert ANSWER in done.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ragpress.config import Config
 from ragpress.errors import BuildError
 from ragpress.evaluation import Case, accept_retrieval, check_retrieval, measure_artifact, read_records
 from ragpress.evaluation.sweep import parse_sweep, rank
+from ragpress.knowledge_base import KnowledgeBase
 from ragpress.lexical.postings import build_postings
 from ragpress.lexical.scoring import WordFile, WordIndex
 from ragpress.records import index_key
@@ -52,7 +54,7 @@ INSURANCE = """# بیمه
 
 برای گرفتن خسارت، عکس‌های خودرو و گزارش پلیس را بفرستید.
 """
-QUESTIONS = (
+QUESTIONS: tuple[dict[str, object], ...] = (
     {"question": "Чем можно заплатить за приём?", "expected_section": "Оплата"},
     {"question": "Где поставить автомобиль?", "expected_source": "wiki.md", "answer": "во дворе"},
     {"question": "До скольки можно сдать кровь?", "expected_section": "Анализы"},
@@ -60,7 +62,7 @@ QUESTIONS = (
 )
 
 
-def ask(root: Path, *cases: dict[str, str]) -> None:
+def ask(root: Path, *cases: dict[str, object]) -> None:
     path = root / "golden" / "questions.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases), encoding="utf-8")
@@ -152,6 +154,46 @@ def test_the_command_prints_figures_for_a_program(repository: Path) -> None:
         "ragpress: warning: golden/questions.jsonl:5: no chunk answers it:"
         " of all 6 none has answer 'бассейн' [retrieval]\n"
     )
+
+
+UNANSWERABLE: tuple[dict[str, object], ...] = (
+    {"question": "Какая высота у горы Эверест?", "unanswerable": True},
+    {"question": "ده سال پیش چه کسی رئیس جمهور فرانسه بود؟", "unanswerable": True},
+)
+
+
+def test_questions_without_an_answer_count_in_no_figure_but_in_how_well_they_are_told_apart(repository: Path) -> None:
+    ask(repository, *QUESTIONS, *UNANSWERABLE)
+    printed = build(repository, "eval")
+    assert "total             4  1.0000  1.0000  1.0000  1.0000" in printed
+    assert "no answer: 2 of 6 questions have none; area under the curve 1.0000" in printed
+    (threshold,) = re.findall(r"min_confidence = (0\.\d+) serves best: it keeps 100.0% .* rejects 100.0%", printed)
+    with KnowledgeBase.open(repository / "build" / "kb") as base:
+        for case in QUESTIONS:
+            assert base.search(str(case["question"]), min_confidence=float(threshold))
+        for question in UNANSWERABLE:
+            assert base.search(str(question["question"]), min_confidence=float(threshold)) == ()
+    done = run(repository, "ragpress", "eval", "--sweep", "max_tokens=384")
+    assert done.stdout.splitlines()[1].split()[2:5] == ["1.0000"] * 3
+
+
+def test_the_modes_are_compared_side_by_side_and_each_alone_is_measured(repository: Path) -> None:
+    ask(repository, *QUESTIONS, *UNANSWERABLE)
+    lines = run(repository, "ragpress", "eval", "--compare").stdout.splitlines()
+    assert lines[0].split() == ["questions", "hit@1", "hit@3", "hit@5", "MRR@10"]
+    assert [line.split()[:2] for line in lines[1:4]] == [["hybrid", "4"], ["vector", "4"], ["words", "4"]]
+    assert sum(line.startswith("words: no answer: 2 of 6 questions") for line in lines) == 1
+    words = run(repository, "ragpress", "eval", "--mode", "words", "--json")
+    compared = json.loads(run(repository, "ragpress", "eval", "--compare", "--json").stdout)
+    assert json.loads(words.stdout) == compared["words"]
+    assert set(compared["hybrid"]["no_answer"]) == {
+        "answerable",
+        "unanswerable",
+        "area",
+        "threshold",
+        "answered",
+        "rejected",
+    }
 
 
 # -- sweeps ----------------------------------------------------------------------------------------------------------

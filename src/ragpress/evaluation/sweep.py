@@ -103,8 +103,10 @@ def sweep(
 ) -> Iterator[Row]:
     """A row a combination: the repository's sources cut with these settings, and searched as an artifact is.
 
-    Vectors are taken from the build folder's cache and put into it; nothing else in the build folder is touched.
+    Questions without an answer are left out. Vectors are taken from the build folder's cache and put into it; nothing
+    else in the build folder is touched.
     """
+    cases = [case for case in cases if not case.unanswerable]
     file = resolve(repository.config, repository.root, selected=selected_name(repository), report=report)
     with Embedder(file) as embedder:
         texts = [normalize(case.question).strip() for case in cases]
