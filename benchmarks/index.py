@@ -30,11 +30,7 @@ COPIES = 600
 WORDS = 12_000
 _OPEN = """
 import resource, sys, time
-from ragpress.artifact.read import open_artifact
-from ragpress.artifact.search import Search
 from ragpress.knowledge_base import KnowledgeBase
-from ragpress.lexical import words
-from ragpress.lexical.postings import build_postings
 import numpy, usearch.index
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 begin = time.perf_counter()

@@ -197,8 +197,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("alone")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     programs = folder / "venv" / "bin"
-    pip = [sys.executable, "-m", "pip", "--python", programs / "python", "install", "-q", "--prefer-binary", ROOT]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    into = ["--python", str(programs / "python"), "install", "-q", "--prefer-binary", str(ROOT)]
+    done = subprocess.run([sys.executable, "-m", "pip", *into], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lacking(f"the package cannot be installed: {done.stderr[-500:]}")
     return programs
