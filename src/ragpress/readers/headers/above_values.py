@@ -315,7 +315,10 @@ def _is_instead(view: View, index: int, start: int, end: int) -> bool:
     below = {column for number in range(start, end) for column in view.filled[number]}
     if view.said(index).values or not below <= set(view.filled[index]) or view.rows[start].gap or 0 not in below:
         return False
-    upper, lower = (sum(is_name(view.rows[at].cells[column]) for column in below) for at in (index, start))
+    upper, lower = (
+        sum(column in below and is_name(text) for column, text in enumerate(view.rows[at].cells))
+        for at in (index, start)
+    )
     return upper >= lower
 
 
