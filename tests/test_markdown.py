@@ -288,8 +288,7 @@ def test_link_definitions_are_no_text_but_notes_are() -> None:
         "[Телефон]: 8-800-000-00-00\n\nконец\n"
     )
     assert texts(text) == [
-        "Текст[^1] и [сайт][s].",
-        "[^1]: Примечание.",
+        "Текст[^1] и [сайт](https://x.example).\n[^1]: Примечание.",
         "[Телефон]: 8-800-000-00-00",
         "конец",
     ]
@@ -411,6 +410,16 @@ def test_arabic_letters_are_normalized_before_anything_is_compared_or_kept() -> 
         "[a]: b\n" * 5_000,
         "a <b>\n" * 20_000,
         "x![a](data:" * 30_000,
+        "%%a\n" * 30_000,
+        "{/*\n" * 30_000,
+        "a %% b {/* " * 20_000,
+        "<table>\n" * 20_000 + "\n\nx",
+        "<table><tr>" + "<td colspan=1000 rowspan=65000>a" * 2_000 + "<tr>" * 2_000 + "</table>",
+        "<table>" + "<tr><a '" * 20_000 + "</table>\n\nx",
+        "[a]: /b\n\n" + "[a [a](" * 20_000,
+        "x[^1]\n\n" + "".join(f"[^{number}]: y[^{number + 1}]\n" for number in range(1, 5_000)),
+        "!!! note\n    " * 10_000,
+        "".join("    " * depth + "!!! note\n" for depth in range(200)),
     ],
 )
 def test_hostile_markdown_is_read_in_linear_time(text: str) -> None:

@@ -25,6 +25,18 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"[*`]|~~")
 _KEY = re.compile(r"""^["']?[^\s#:"'\[\]{}-][^:]*:(?:\s|$)""")
 _CONTINUED = re.compile(r"^(?:\s|#|-\s|-$|[\]}])")
+_TOML_LINE = re.compile(r"""^[ \t]*(?:[\w"'.-]+[ \t]*=|\[|#)""")
+# Comments of HTML, of MDX and of Obsidian. One of the latter two that is not closed is text.
+_COMMENT = re.compile(r"<!--|\{/[*]|(?<![^\W_])(?<!%)%%(?!%)")
+_COMMENT_ENDS = {"<!--": "-->", "{/*": "*/}", "%%": "%%"}
+_MDX_CODE = re.compile(
+    r"^(?:import\s.*['\"];?[ \t]*$|export\s+(?:const|let|var|class|function|async|default)\b).*(?:\n[ \t]*\S.*)*",
+    re.MULTILINE,
+)
+_ATTRIBUTES = re.compile(r"(?<=\S)[ \t]*\{:?[ \t]*[.#][^}{\n]*\}(?=[ \t]*$)", re.MULTILINE)
+_ATX = re.compile(r"^[ >]{0,3}#+[ \t].*$", re.MULTILINE)
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]*\]")
+_TITLED = re.compile(r"""^([ \t]*)[!?]{3}\+?[ \t][\w \t-]+(?=".*"[ \t]*$)""", re.MULTILINE)
 
 
 def plain(text: str) -> str:
@@ -51,9 +63,10 @@ def _without_markup(lines: list[str], seen: Visible) -> list[str]:
     cleaned: list[str] = []
     prose: list[str] = []
     fence = ""
-    inside_comment = False
-    for line in lines:
-        mark = _FENCE.match(line) if not inside_comment and ("```" in line or "~~~" in line) else None
+    comment_end = ""
+    last = {end: max((at for at, line in enumerate(lines) if end in line), default=-1) for end in ("*/}", "%%")}
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line) if not comment_end and ("```" in line or "~~~" in line) else None
         if mark and (not fence or (mark[1].startswith(fence) and not line[mark.end() :].strip(mark[1][0] + " "))):
             cleaned += _clean(prose, seen)
             prose = []
@@ -63,29 +76,44 @@ def _without_markup(lines: list[str], seen: Visible) -> list[str]:
         elif fence:
             cleaned.append(line)
         else:
-            if inside_comment or "<!--" in line:
-                line, comments, inside_comment = _without_comments(line, inside_comment)
+            if comment_end or _COMMENT.search(line):
+                closed_below = {end for end, place in last.items() if place > at}
+                line, comments, comment_end = _without_comments(line, comment_end, closed_below)
                 seen.leave_out("comment", comments)
             prose.append(line)
     return cleaned + _clean(prose, seen)
 
 
 def _clean(lines: list[str], seen: Visible) -> list[str]:
-    """Lines without definitions, tags, link targets and labels. These may be indexed all the same."""
+    """Lines without definitions, tags, link targets and labels. These may be indexed all the same.
+
+    The code of MDX is left out.
+    """
     text = "\n".join(lines)
+    if "import" in text or "export" in text:
+        seen.leave_out("script", _MDX_CODE.findall(text))
+        text = _MDX_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    if "[^" in text:
+        text = _ATX.sub(lambda found: _NOTE_MARK.sub("", found[0]), text)
+    if "span" in text:
+        for above in re.split("</table", text, flags=re.IGNORECASE)[:-1]:  # cells that span others stand once for each
+            seen.repeatable.update(words(above[above.lower().rfind("<table") :]))
 
     def blank(found: re.Match[str]) -> str:
         seen.repeatable.update(words(plain(found[0])))
         return {_INLINE_TAG: "", _SCRIPT_TAG: UNKNOWN_LETTER}.get(found.re, " ") + "\n" * found[0].count("\n")
 
-    for pattern in (_UNSEEN, _DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
+    for pattern in (_ATTRIBUTES, _TITLED, _UNSEEN, _DEFINITION, _INLINE_TAG, _SCRIPT_TAG, _TAG, _DESTINATION, _LABEL):
         if pattern is not _DEFINITION or "]:" in text:
             text = pattern.sub(blank, text)
     return text.split("\n") if lines else []
 
 
 def _front_matter_end(lines: list[str]) -> int:
-    """How many lines the front matter takes: a block between rules whose lines look like a YAML mapping's."""
+    """How many lines the front matter takes: a block between marks whose lines look like YAML's or TOML's."""
+    if lines[0].rstrip() == "+++":
+        end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == "+++"), 0)
+        return end + 1 if end and all(_TOML_LINE.match(line) for line in lines[1:2]) else 0
     if lines[0].rstrip() != "---" or not lines[1:] or not lines[1].strip():
         return 0
     for number, line in enumerate(lines[1:], start=1):
@@ -97,19 +125,28 @@ def _front_matter_end(lines: list[str]) -> int:
     return 0
 
 
-def _without_comments(line: str, inside: bool) -> tuple[str, list[str], bool]:
-    """The line without HTML comments, the comments, and whether one goes on in the next line."""
+def _without_comments(line: str, end: str, closed_below: set[str]) -> tuple[str, list[str], str]:
+    """The line without comments, the comments, and the mark that ends one that goes on in the next line.
+
+    `end` is that mark for a comment that is open from above; `closed_below` are the marks that stand in lines below.
+    """
     kept, comments = "", []
     while line:
-        comment, closed, behind = line.partition("-->") if inside else ("", "", line)
-        if comment:
+        if end:
+            comment, closed, line = line.partition(end)
             comments.append(comment)
-        if inside and not closed:
-            return kept, comments, True
-        before, opened, line = behind.partition("<!--")
-        kept += before
-        inside = bool(opened)
-    return kept, comments, inside
+            if not closed:
+                return kept, comments, end
+            end = ""
+            continue
+        found = _COMMENT.search(line)
+        if found is None:
+            return kept + line, comments, ""
+        kept, line = kept + line[: found.start()], line[found.end() :]
+        end = _COMMENT_ENDS[found[0]]
+        if end not in line and found[0] != "<!--" and end not in closed_below:
+            kept, end = kept + found[0], ""
+    return kept, comments, end
 
 
 def visible_plaintext(data: bytes, source: str) -> Visible:

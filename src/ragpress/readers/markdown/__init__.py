@@ -45,7 +45,7 @@ def read_markdown(data: bytes, source: str, config: Config) -> Document:
             *_warnings(comments, front.lines, source),
             *_silent(silent if config.captions == "off" else 0, source),
         ),
-        left_out=(*left_out, *(LeftOut("comment", each.text, _place(each, front.lines)) for each in comments)),
+        left_out=(*left_out, *(LeftOut(each.reason, each.text, _place(each, front.lines)) for each in comments)),
         pictures=pictures,
     )
 

@@ -1,19 +1,25 @@
-"""The blocks of a Markdown body: CommonMark with tables, each with the source text that an editor wrote."""
+"""The blocks of a Markdown body, each with the source text that an editor wrote."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from markdown_it.token import Token
 
 from ragpress.readers.markdown.markup import visible
-from ragpress.readers.markdown.parsing import parser, top_level
+from ragpress.readers.markdown.parsing import CONTAINER, parser, top_level
 from ragpress.readers.markdown.pictures import images
 from ragpress.records import UnitKind
 
+_ATTRIBUTES = re.compile(
+    r"\s*\{:?\s*[#.][^{}\n]*\}\s*$"
+)  # of a heading, as Google Docs, Pandoc and kramdown write them
+_NOTE = re.compile(r"\[\^(?P<label>[^\]\s]+)\]")
+_HTML_HEADER = re.compile(r"\s*<table\b(?:(?!</tr|<td).)*<th\b", re.IGNORECASE | re.DOTALL)
+_MARKS = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])?\s*")  # before the text of an item or in a quotation
 _DEFINITION = re.compile(r"\s*\[(?P<note>\^)?[^\]]*\]:\s*(?P<target>\S*)")
 _TARGET = re.compile(r"[/#.:<@%]")
 _TICKS = re.compile(r"`{3,}")
@@ -42,12 +48,16 @@ class Block(NamedTuple):
 
 
 class Comment(NamedTuple):
-    """The text of HTML comments on the lines from `start` up to `end`. `open` if a block's comment is not closed."""
+    """What no page shows, on the lines from `start` up to `end`: comments, or by its `reason` the code of MDX.
+
+    `open` if a block's HTML comment is not closed.
+    """
 
     text: str
     start: int
     end: int
     open: bool = False
+    reason: str = "comment"
 
 
 class Body(NamedTuple):
@@ -61,15 +71,18 @@ class Body(NamedTuple):
 def read_blocks(text: str, *, pictures: bool = False) -> Body:
     """What a Markdown text is made of. Only with `pictures` are there blocks of pictures.
 
-    Lists, tables, quotations and code are one block each. Rules, link definitions and blocks without visible text
-    are none; but a footnote is, and a line that only looks like a definition (`[Phone]: 8-800-000`).
+    Lists, tables, quotations, code, and admonitions and tabs (their title first) are one block each. Rules, link
+    definitions and blocks without visible text are none; but a line that only looks like a definition is
+    (`[Phone]: 8-800-000`). A footnote stands below the lines that cite it first, else where it is.
     """
     env: dict[str, Any] = {}
     reader = _Reader(text.split("\n"), env)
-    for group in top_level(text, env):
+    groups = list(top_level(text, env))  # all at first: definitions and notes hold above them, too
+    reader.read_definitions(groups)
+    for group in groups:
         reader.add(group)
         reader.add_pictures(group, keep=pictures)
-    reader.add_definitions()
+    reader.add_uncited_notes()
     return Body(sorted(reader.blocks, key=lambda block: block.start), reader.comments, reader.silent_pictures)
 
 
@@ -80,17 +93,22 @@ class _Reader:
         self.silent_pictures = 0
         self._lines = lines
         self._env = env
+        self._addresses: dict[str, str] = {}  # of links, by the label of their definition
+        self._notes: dict[str, tuple[int, int]] = {}  # the lines of each footnote that was not yet cited, by its label
 
     def add(self, group: Sequence[Token]) -> None:
         token = group[0]
-        if token.map is None or token.type == "hr":
+        if token.map is None or token.type in ("hr", "footnote_reference_open"):
             return
         start, end = token.map
         while end > start + 1 and not self._lines[end - 1].strip():
             end -= 1
         if token.type == "heading_open":
-            text = self._heading(group[1].content, start, end)
-            self.blocks.append(Block("heading", text, start, end, level=int(token.tag[1])))
+            source = _ATTRIBUTES.sub("", group[1].content)
+            self.blocks.append(Block("heading", self._heading(source, start, end), start, end, level=int(token.tag[1])))
+            self._append("paragraph", "\n".join(self._cited(source)), start, end)
+        elif token.type in ("comment", "script"):
+            self.comments.append(Comment(token.content.strip(), start, end, reason=token.type))
         elif token.type in _CODE:
             self._add_code(token, start, end)
         elif token.type == "table_open":
@@ -101,9 +119,13 @@ class _Reader:
         elif token.type == "html_block":
             self._add_html(start, end)
         else:
+            contained = token.type == "container_open"
+            self._show_titles(group, outdent=contained)
             leaves = _leaves(group)
-            items = leaves if token.type == "blockquote_open" else set()
-            self._add_text("paragraph", start, end, items, leaves, _code(group))
+            items = leaves if contained or token.type == "blockquote_open" else set()
+            self._add_text(
+                "paragraph", start, end, items, leaves, _code(group), titled=contained and bool(token.content)
+            )
 
     def add_pictures(self, group: Sequence[Token], *, keep: bool) -> None:
         start, end = group[0].map or (0, 0)
@@ -112,24 +134,55 @@ class _Reader:
             if keep:
                 self.blocks.append(Block("image_caption", "", start, end, picture=image.address))
 
-    def add_definitions(self) -> None:
-        """What CommonMark takes for a link's definition, though a reader would miss it."""
-        known = [*self._env.get("references", {}).values(), *self._env.get("duplicate_refs", [])]
-        if not known:
-            return
-        covered = {number for block in self.blocks for number in range(block.start, block.end)}
-        for definition in known:
+    def read_definitions(self, groups: Iterable[Sequence[Token]]) -> None:
+        """Takes up notes and the addresses of links; what is only taken for a definition becomes a block."""
+        for group in groups:
+            if group[0].type == "footnote_reference_open" and group[0].map:
+                start, end = group[0].map
+                label = group[0].meta["label"].casefold()
+                self._notes[f"{label} {start}" if label in self._notes else label] = start, end  # no label has a space
+        references = self._env.get("references", {})
+        covered = {number for group in groups for number in range(*(group[0].map or (0, 0)))} if references else set()
+        for label, definition in (*references.items(), *(("", each) for each in self._env.get("duplicate_refs", []))):
             start, end = definition["map"]
             found = _DEFINITION.match(self._lines[start])
+            target = found["target"] if found else ""
+            plain = target.rstrip(".,;:!?")
             if found is None or start in covered:
                 continue
-            target = found["target"].rstrip(".,;:!?")
-            if found["note"] or (target and not _TARGET.search(target)):
+            if found["note"] or (plain and not _TARGET.search(plain)):
                 text = "\n".join(self._lines[start:end]).strip()
                 self.blocks.append(Block("paragraph", text, start, end))
+            elif label:
+                address = target.removeprefix("<").removesuffix(">") or definition["href"]
+                self._addresses[label] = "" if address.startswith("data:") else address
+
+    def add_uncited_notes(self) -> None:
+        for label, (start, end) in list(self._notes.items()):
+            if self._notes.pop(label, None):
+                self._append("paragraph", "\n".join(self._note_text(start, end)), start, end)
+
+    def _cited(self, text: str) -> list[str]:
+        """The lines of the notes that a text is the first to cite, and of those that they cite in turn."""
+        lines: list[str] = []
+        waiting = [text]
+        while waiting and self._notes:
+            for found in _NOTE.finditer(waiting.pop(0)):
+                place = self._notes.pop(found["label"].casefold(), None)
+                if place is not None:
+                    note = self._note_text(*place)
+                    lines += note
+                    waiting += note
+        return lines
+
+    def _note_text(self, start: int, end: int) -> list[str]:
+        source = [self._lines[start].lstrip(), *map(_outdented, self._lines[start + 1 : end])]
+        text, comments = visible("\n".join(source), self._addresses)
+        self._note(comments, start, end)
+        return [line.rstrip() for line in text.split("\n") if line.strip()]
 
     def _clean(self, start: int, end: int, *, one_line: bool = False) -> str:
-        text, comments = visible("\n".join(self._lines[start:end]), one_line=one_line)
+        text, comments = visible("\n".join(self._lines[start:end]), self._addresses, one_line=one_line)
         self._note(comments, start, end)
         return text
 
@@ -162,10 +215,13 @@ class _Reader:
         items: set[int],
         leaves: set[int],
         code: Mapping[int, int],
+        *,
+        titled: bool = False,
     ) -> None:
         """A paragraph, list or quotation, cleaned leaf by leaf, with breaks at the lines in `items`.
 
         `leaves` are the first lines of blocks that hold text; `code` those of code, with the lines that it ends at.
+        If it is `titled`, the first line is repeated above each part.
         """
         edges = sorted(cut for cut in {start, *items, *leaves, *code.values()} if start <= cut < end)
         pieces: list[str] = []
@@ -179,7 +235,7 @@ class _Reader:
                 breaks.append(length)
             pieces.append(piece)
             length += len(piece) + 1
-        self._append(kind, "\n".join(pieces), start, end, breaks)
+        self._append(kind, "\n".join(pieces), start, end, breaks, repeat=len(pieces[0]) + 1 if titled else 0)
 
     def _leaf(self, start: int, end: int) -> str:
         """A leaf block's lines, and the blank lines behind it, without spaces at the ends of lines."""
@@ -190,15 +246,23 @@ class _Reader:
         if not text.strip():
             return ""
         # A leaf has no blank line within, unless a tag or comment left one that would now divide it.
-        return _BLANK.sub("\n", text) + "\n" * (end - behind)
+        text = _BLANK.sub("\n", text)
+        if self._notes and "[^" in text:
+            first = text.split("\n", 1)[0]
+            indent = "".join(char if char in ">\t" else " " for char in _MARKS.match(first)[0])  # type: ignore[index]
+            text = "\n".join((text, *(indent + line for line in self._cited(text))))
+        return text + "\n" * (end - behind)
 
     def _add_html(self, start: int, end: int) -> None:
         source = "\n".join(self._lines[start:end])
-        text, comments = visible(source)
+        text, comments = visible(source, self._addresses)
         lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
         still_open = source.lstrip().startswith("<!--") and "-->" not in source
         self._note(comments, start, end, still_open=still_open)
-        self._append("paragraph", "\n".join(lines), start, end, _offsets(lines))
+        offsets, header = _offsets(lines), _HTML_HEADER.match(source)
+        last = (2 if "<caption" in header[0].lower() else 1) if header else 0
+        repeat = offsets[last] if last < len(offsets) else 0
+        self._append("paragraph", "\n".join(lines), start, end, offsets, repeat=repeat)
 
     def _add_code(self, token: Token, start: int, end: int) -> None:
         """Fenced as it stands, or indented code with a fence around, so that no line of it reads as Markdown."""
@@ -220,22 +284,41 @@ class _Reader:
         offsets = _offsets(lines)[2:]
         repeat = offsets[0] if offsets else 0
         self.blocks.append(Block("table", "\n".join(lines), start, end, breaks=tuple(offsets), repeat=repeat))
+        if self._notes:
+            self._append("paragraph", "\n".join(self._cited(self.blocks[-1].text)), start, end)
 
-    def _append(self, kind: UnitKind, text: str, start: int, end: int, breaks: Sequence[int] = ()) -> None:
+    def _show_titles(self, group: Sequence[Token], *, outdent: bool) -> None:
+        """Puts what a page shows in the place of the first lines of admonitions and tabs."""
+        for token in group:
+            if token.type == "container_open" and token.map:
+                start, end = token.map
+                self._lines[start] = CONTAINER.sub("", self._lines[start]) + token.content
+                if outdent:
+                    self._lines[start + 1 : end] = map(_outdented, self._lines[start + 1 : end])
+
+    def _append(
+        self, kind: UnitKind, text: str, start: int, end: int, breaks: Sequence[int] = (), *, repeat: int = 0
+    ) -> None:
         shift = len(text) - len(text.lstrip())
         if text.strip():
             moved = sorted({max(at - shift, 0) for at in breaks})
-            self.blocks.append(Block(kind, text.strip(), start, end, breaks=tuple(moved)))
+            self.blocks.append(Block(kind, text.strip(), start, end, breaks=tuple(moved), repeat=repeat))
 
 
 def _leaves(group: Sequence[Token]) -> set[int]:
     """The first lines of the blocks in a container that hold text themselves."""
-    return {token.map[0] for token in group if token.map and (token.nesting == 0 or token.type == "paragraph_open")}
+    holding = ("paragraph_open", "container_open")
+    return {token.map[0] for token in group if token.map and (token.nesting == 0 or token.type in holding)}
 
 
 def _code(group: Sequence[Token]) -> dict[int, int]:
     """The first lines of the blocks of code in a container, and the lines that they end at."""
     return {token.map[0]: token.map[1] for token in group if token.type in _CODE and token.map}
+
+
+def _outdented(line: str) -> str:
+    """A line without four columns of white space at its beginning, or as many as it has."""
+    return line.removeprefix("\t") if line.startswith("\t") else line[min(4, len(line) - len(line.lstrip(" "))) :]
 
 
 def _offsets(lines: Sequence[str]) -> list[int]:

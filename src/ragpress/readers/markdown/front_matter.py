@@ -1,8 +1,9 @@
-"""The YAML block at the top of a Markdown file: metadata, never text."""
+"""The YAML or TOML block at the top of a Markdown file: metadata, never text."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from ragpress.errors import SourceError, message
 from ragpress.records import Locator, Message
 
 _KEY = re.compile(r"""(?:"[^"]*"|'[^']*'|\w[^:#{}\[\]&*!|>%@`]*?)\s*:(?:\s|$)""")
+_TOML_KEY = re.compile(r"""\s*(?:#|\[|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
 _MOST_NODES = 10_000
 _DEEPEST = 50
 
@@ -27,12 +29,15 @@ class FrontMatter(NamedTuple):
 def read_front_matter(text: str, source: str) -> FrontMatter:
     """The front matter of a file, or nothing where it begins with none.
 
-    It stands between a first line `---` and the next line `---` or `...`, and is a YAML mapping. Anything else is
-    body: so is a block whose first line is empty, as a rule between paragraphs has it (Pandoc's reading).
-    Scalars stay as the author wrote them: 2024-05-07, 1.10, 10:00, 007 and no are strings.
-    Raises SourceError (front-matter) for a block of `key: value` lines that is not valid YAML or too large.
+    It stands between a first line `---` and the next line `---` or `...`, and is a YAML mapping; or between two lines
+    `+++`, and is TOML, as Hugo and Zola have it. Anything else is body: so is a block whose first line is empty, as a
+    rule between paragraphs has it (Pandoc's reading). Scalars stay as the author wrote them: 2024-05-07, 1.10, 10:00,
+    007 and no are strings. Raises SourceError (front-matter) for a block of `key: value` or `key = value` lines that
+    is not valid YAML or TOML, or too large.
     """
     nothing = FrontMatter({}, 0)
+    if text.startswith("+++"):
+        return _read_toml(text, source) or nothing
     if not text.startswith("---"):
         return nothing
     lines = text.split("\n")
@@ -57,6 +62,35 @@ def read_front_matter(text: str, source: str) -> FrontMatter:
     return FrontMatter(
         values, end + 1, tuple(message("warning", "front-matter", note, source, place) for note in notes)
     )
+
+
+def _read_toml(text: str, source: str) -> FrontMatter | None:
+    lines = text.split("\n")
+    end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == "+++"), None)
+    if lines[0].rstrip() != "+++" or end is None:
+        return None
+    block = lines[1:end]
+    try:
+        values = tomllib.loads("\n".join(block), parse_float=str)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if not any(_TOML_KEY.match(line) for line in block[:1]):
+            return None
+        # tomllib names the place in the text alone: `… (at line 2, column 5)`.
+        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = int(at[1]) + 1 if at else 1
+        problem = str(error)[: at.start()].strip() if at else "it cannot be parsed"
+        said = f"the front matter is not valid TOML: {problem}; correct it, or take `+++` out if this is text"
+        raise SourceError("front-matter", said, source, Locator("L", line, line)) from None
+    return FrontMatter({key: _as_text(value) for key, value in values.items()}, end + 1) if values else None
+
+
+def _as_text(value: object) -> object:
+    """A TOML value with its scalars as strings."""
+    if isinstance(value, dict):
+        return {key: _as_text(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_text(inner) for inner in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class _TooLargeError(Exception):
