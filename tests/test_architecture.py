@@ -71,6 +71,8 @@ OWNERS = {
     "pebble": {"pipeline"},
     "langchain_core": {"adapters.langchain"},
     "llama_index": {"adapters.llamaindex"},
+    "dask": {"pipeline.cluster"},
+    "distributed": {"pipeline.cluster"},
 }
 """The packages and modules that may import a library at all."""
 
@@ -86,6 +88,8 @@ HEAVY = {
     "jinja2",
     "gguf",
     "sentencepiece",
+    "dask",
+    "distributed",
 }
 
 

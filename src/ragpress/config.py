@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -37,6 +38,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     dimensions: Natural = 0  # Matryoshka: cut vectors to so many dimensions; 0 keeps all
     reproducible: bool = False  # embed again what another machine's engine embedded
     seed: str = ""  # a published artifact (folder or archive) to take unchanged vectors from
+    cluster: str = ""  # address of the scheduler of a Dask cluster that builds; the variable RAGPRESS_CLUSTER wins
 
     max_tokens: Annotated[int, msgspec.Meta(ge=32, le=MODEL_LIMIT)] = 384
     min_tokens: Natural = 48
@@ -108,6 +110,11 @@ def parse_config(settings: object, text: str = "") -> Config:
         if not value or Path(value).is_absolute() or ".." in Path(value).parts:
             raise BuildError("bad-setting", f"{_place(name, text)}`{name}` must be a folder inside the repository")
     return config
+
+
+def cluster_address(config: Config) -> str:
+    """Where the scheduler of the cluster is that builds; empty for this machine."""
+    return os.environ.get("RAGPRESS_CLUSTER", config.cluster).strip()
 
 
 def _check(key: str, value: object, text: str) -> None:

@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "bad-case": "a retrieval case that cannot be used",
     "bad-artifact": "the artifact is damaged or foreign",
     "bad-setting": "a setting that cannot be used",
+    "cluster": "the cluster cannot go on",
     "disk": "the disk refused",
     "extra": "a library of an extra is not installed",
     "embedding": "the model returned something unusable",
@@ -98,6 +99,10 @@ class SourceError(BuildError):
 
 class ModelError(BuildError):
     """The embedding model cannot be found, fetched, trusted or used."""
+
+
+class ClusterError(BuildError):
+    """The workers of a build cannot go on, for no fault of a source."""
 
 
 class ArtifactError(BuildError):

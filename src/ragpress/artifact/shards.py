@@ -65,17 +65,20 @@ def content_hash(settings: IndexSettings, dimensions: int, keys: Keys, digests: 
     return digest.hexdigest()
 
 
-def build_graphs(pieces: Iterable[Piece], executor: Executor, pending: int = 2 * CORES) -> Iterator[tuple[str, bytes]]:
+def build_graphs(
+    pieces: Iterable[Piece], executor: Executor, pending: int = 2 * CORES, held: int = 0
+) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each piece's file, in order, built by the executor. Raises BuildError where a process ended.
 
-    At most `pending` pieces are held at a time, so that `pieces` may make them as they are asked for.
+    At most `pending` pieces, or more up to `held` bytes of vectors, are held at a time, so that `pieces` may make them
+    as they are asked for.
     """
     waiting: deque[tuple[str, Future[bytes]]] = deque()
     try:
         for name, keys, vectors in pieces:
             with interrupts_held_back():
                 waiting.append((name, executor.submit(build_graph, keys, vectors)))
-            if len(waiting) >= pending:
+            if len(waiting) >= max(pending, held // max(1, vectors.nbytes)):
                 name, future = waiting.popleft()
                 yield name, future.result()
         for name, future in waiting:

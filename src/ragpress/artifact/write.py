@@ -55,6 +55,7 @@ from ragpress.vectors.digests import vector_digest
 
 _UNIT = 2e-3  # how far from 1 the norm of a vector may be, its rounding to f16 included
 _BLOCK = 4096
+_HELD = 512 * 1024**2  # bytes of vectors that are with an executor whose workers may be many
 
 
 class Lines(NamedTuple):
@@ -256,7 +257,7 @@ def _write_index(
         vectors = sum(len(places) for _, places, _ in wanted)
         shown = Progress("index", vectors, "vectors")
         with shown, nullcontext(executor) if executor else local_executor(vectors if len(wanted) > 1 else 0) as graphs:
-            for name, data in build_graphs(pieces(wanted), graphs):
+            for name, data in build_graphs(pieces(wanted), graphs, held=_HELD if executor else 0):
                 writer.file(name, data)
                 shown.advance(shards[name].vectors)
 

@@ -148,10 +148,17 @@ class Embedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question, shape (dimensions,). Safe from several threads."""
-        tokens = self._tokens(self.file.model.query_prefix + text, "the question")
+        return self._embed(self.file.model.query_prefix + text, "the question")
+
+    def embed_text(self, text: str, name: str) -> Vector:
+        """The vector of a chunk's text, computed in this thread; `name` is for messages. Safe from several threads."""
+        return self._embed(self.file.model.document_prefix + text, name)
+
+    def _embed(self, text: str, name: str) -> Vector:
+        tokens = self._tokens(text, name)
         context = self._borrow()
         try:
-            return self._finish(context.run(tokens), "the question")
+            return self._finish(context.run(tokens), name)
         finally:
             self._idle.put(context)
 

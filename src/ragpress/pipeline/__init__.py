@@ -9,6 +9,9 @@ doit decides what is out of date (`tasks`). Where its state is lost, or a run wa
 fingerprint of what its result was made from, and has nothing to do where that is the same. A missing or damaged result
 of an earlier stage is a BuildError that says what to run.
 
+With a cluster (`cluster`), what is read, embedded and indexed is packed into units of about a second (`packs`), which
+workers elsewhere compute (`units`); whatever they give comes into the build folder here as it would from this machine.
+
 Heavy libraries are imported by the stage that needs them, so that a build with nothing to do loads none.
 """
 
@@ -26,6 +29,7 @@ from ragpress.sources import SourceFile
 if TYPE_CHECKING:
     from ragpress.pipeline.pool import Pool
     from ragpress.pipeline.results import Result
+    from ragpress.pipeline.workers import Workers
 
 
 def chunk_source(repository: Repository, source: SourceFile, pool: Pool, report: Report = report) -> Result:
@@ -46,19 +50,22 @@ def merge_chunks(repository: Repository, sources: Sequence[SourceFile], report: 
 
 
 def embed_texts(
-    repository: Repository, report: Report = report, interrupted: Callable[[], bool] = lambda: False
+    repository: Repository,
+    report: Report = report,
+    interrupted: Callable[[], bool] = lambda: False,
+    workers: Workers | None = None,
 ) -> None:
-    """A vector for each merged text, in the vector cache. Raises ModelError, BuildError."""
+    """A vector for each merged text, in the vector cache. Raises ModelError, ClusterError, BuildError."""
     from ragpress.pipeline.embed import embed_texts as run
 
-    run(repository, report, interrupted)
+    run(repository, report, interrupted, workers)
 
 
-def publish_artifact(repository: Repository, report: Report = report) -> None:
-    """The artifact of the merged chunks and their vectors. Raises BuildError."""
+def publish_artifact(repository: Repository, report: Report = report, workers: Workers | None = None) -> None:
+    """The artifact of the merged chunks and their vectors. Raises ClusterError, BuildError."""
     from ragpress.pipeline.publish import publish_artifact as run
 
-    run(repository, report)
+    run(repository, report, workers)
 
 
 @contextmanager

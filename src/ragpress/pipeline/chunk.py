@@ -16,7 +16,7 @@ import msgspec
 from ragpress.artifact.jsonl import encode_chunk
 from ragpress.captions.store import NAME
 from ragpress.console import Report, under_ci
-from ragpress.errors import BuildError, ModelError, SourceError, render
+from ragpress.errors import BuildError, ClusterError, ModelError, SourceError, render
 from ragpress.files import replace_file
 from ragpress.pipeline.convert import convert
 from ragpress.pipeline.pool import Pool
@@ -41,8 +41,14 @@ _REST = 0.25  # seconds that one write of a program may take
 def chunk_source(repository: Repository, source: SourceFile, pool: Pool, report: Report) -> Result:
     """What a source became: as it is in the build folder, if that was made from the same; else made and put there.
 
-    Raises BuildError where the disk refuses, ModelError where chunks depend on a model that cannot be used.
+    Raises BuildError where the disk refuses, ModelError where chunks depend on a model that cannot be used,
+    ClusterError where the workers cannot go on.
     """
+    with pool.room(source):
+        return _chunk(repository, source, pool, report)
+
+
+def _chunk(repository: Repository, source: SourceFile, pool: Pool, report: Report) -> Result:
     name = source.source
     if source.problem:
         wrong = Failure(source.problem.code, source.problem.text, name, lasting=False)
@@ -55,7 +61,7 @@ def chunk_source(repository: Repository, source: SourceFile, pool: Pool, report:
     try:
         result = current_result(repository, name, sha256)
         outcome = None if result else compile_file(repository, name, data, pool, report)
-    except ModelError:
+    except (ModelError, ClusterError):
         raise
     except BuildError as error:
         result, outcome = None, failure(error, name)

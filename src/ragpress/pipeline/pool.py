@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from ragpress.captions.making import CaptionMaker
+from ragpress.config import Config
 from ragpress.console import Report, report
 from ragpress.errors import BuildError, ModelError
 from ragpress.models.known import known_model, tokenizer_file
@@ -29,6 +31,7 @@ from ragpress.models.selection import configured_models
 from ragpress.pipeline.compile import compile_source
 from ragpress.pipeline.results import Failure, Job, Outcome, failure
 from ragpress.repository import Repository
+from ragpress.sources import SourceFile
 from ragpress.system import limit_memory, limit_time, processors
 
 if TYPE_CHECKING:
@@ -56,34 +59,32 @@ class Setup(msgspec.Struct, frozen=True):
     semantic: Semantic | None = None
 
 
-class Pool:
-    """The workers for one repository's settings; a context manager. Safe from several threads.
+class LimitedPool:
+    """Workers with limits; safe from several threads. They are started when a source first needs one.
 
-    They are started when a source first needs one. `processes` is their number, as many as this process may use
-    processors if it is 0.
+    `setup` is asked then. `processes` is their number, as many as this process may use processors if it is 0.
     """
 
-    def __init__(self, repository: Repository, report: Report = report, processes: int = 0) -> None:
+    def __init__(self, setup: Callable[[], Setup], processes: int = 0) -> None:
         self.processes = processes or processors()
-        self.captions = CaptionMaker()
-        self._repository = repository
-        self._report = report
+        self._setup = setup
         self._starting = threading.Lock()
         self._pool: Any = None
 
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def compile(self, job: Job) -> Outcome:
-        """What became of one source. Raises ModelError where the model fails, which is no source's fault."""
+    def begin(self, job: Job) -> Any:
+        """Has a source compiled as soon as a worker is free; a future for `outcome`."""
         limit = job.config.source_seconds
         seconds = limit + (len(job.data) / _SLOWEST if job.config.strategy == "semantic" else 0)
-        future = self._started().schedule(_serve, args=[job], timeout=seconds)
+        return self._started().schedule(_serve, args=[job], timeout=seconds)
+
+    def outcome(self, job: Job, future: Any) -> Outcome:
+        """What became of a source that was begun; a model that fails is a Failure of the code `model`.
+
+        Raises BuildError where no worker can be started.
+        """
         from pebble import ProcessExpired
 
+        limit = job.config.source_seconds
         try:
             outcome: Outcome = msgspec.msgpack.decode(future.result(), type=Outcome)
         except TimeoutError:
@@ -107,19 +108,7 @@ class Pool:
         except (CancelledError, RuntimeError) as error:  # the pool was stopped, or no worker can be started
             text = f"no process can read sources ({error}); free some memory, then build again"
             raise BuildError("internal", text) from None
-        if isinstance(outcome, Failure) and outcome.code == "model":
-            raise ModelError(outcome.code, outcome.text)
         return outcome
-
-    def map(self, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
-        """What `work`, which calls `compile`, returns for each item, in order; ends at once where it is given up."""
-        with ThreadPoolExecutor(2 * self.processes) as threads:
-            try:
-                yield from threads.map(work, items)
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                self.stop()
-                raise
 
     def stop(self) -> None:
         """Ends the workers, whatever they do."""
@@ -143,20 +132,61 @@ class Pool:
                 )
             return self._pool
 
-    def _setup(self) -> Setup:
-        """Raises ModelError where the tokenizer or, for `semantic`, the model cannot be found."""
-        repository, config = self._repository, self._repository.config
-        semantic = None
-        if config.strategy == "semantic":
-            from ragpress.pipeline.semantic import prepare
 
-            semantic = prepare(repository, self._report)
-        return Setup(
-            str(tokenizer_file(config, repository.root)),
-            tuple(known_model(name).document_prefix for name in configured_models(config)),
-            config.source_megabytes,
-            semantic,
-        )
+class Pool(LimitedPool):
+    """The workers on this machine for one repository's settings; a context manager."""
+
+    def __init__(self, repository: Repository, report: Report = report, processes: int = 0) -> None:
+        super().__init__(lambda: _setup_of(repository, report), processes)
+        self.captions = CaptionMaker()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def room(self, source: SourceFile) -> AbstractContextManager[None]:
+        """Held while a source is read and compiled: it bounds what is in memory."""
+        return contextlib.nullcontext()
+
+    def compile(self, job: Job) -> Outcome:
+        """What became of one source. Raises ModelError where the model fails, which is no source's fault."""
+        return checked(self.outcome(job, self.begin(job)))
+
+    def map(self, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+        """What `work`, which calls `compile`, returns for each item, in order; ends at once where it is given up."""
+        with ThreadPoolExecutor(2 * self.processes) as threads:
+            try:
+                yield from threads.map(work, items)
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
+
+
+def checked(outcome: Outcome) -> Outcome:
+    """The same. Raises ModelError where it is that the model failed."""
+    if isinstance(outcome, Failure) and outcome.code == "model":
+        raise ModelError(outcome.code, outcome.text)
+    return outcome
+
+
+def prefixes_of(config: Config) -> tuple[str, ...]:
+    """The `Setup.prefixes` for these settings."""
+    return tuple(known_model(name).document_prefix for name in configured_models(config))
+
+
+def _setup_of(repository: Repository, report: Report) -> Setup:
+    """Raises ModelError where the tokenizer or, for `semantic`, the model cannot be found."""
+    config = repository.config
+    semantic = None
+    if config.strategy == "semantic":
+        from ragpress.pipeline.semantic import prepare
+
+        semantic = prepare(repository, report)
+    tokenizer = tokenizer_file(config, repository.root)
+    return Setup(str(tokenizer), prefixes_of(config), config.source_megabytes, semantic)
 
 
 # -- in a worker -----------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ragpress.repository import CUTTING_SETTINGS, Repository, tool_fingerprint
 if TYPE_CHECKING:
     from ragpress.artifact.index import Positions, Stored
     from ragpress.artifact.write import Lines
+    from ragpress.pipeline.workers import Workers
 
 _SPARE_BYTES = 2 * 1024**3  # that the vector cache may take beyond four times what the artifact needs
 
@@ -66,7 +67,7 @@ def _engine(config: Config) -> str:
     return engine()
 
 
-def publish_artifact(repository: Repository, report: Report) -> None:
+def publish_artifact(repository: Repository, report: Report, workers: Workers | None = None) -> None:
     """Writes the artifact, or leaves the one that would be written again.
 
     Raises BuildError: for merged files or a vector that are missing, and where the disk refuses.
@@ -110,6 +111,7 @@ def publish_artifact(repository: Repository, report: Report) -> None:
             model=model_record(file),
             engines=engines,
             chunking={name: getattr(repository.config, name) for name in CUTTING_SETTINGS},
+            executor=workers,
         )
     write_checksummed(repository.build / "published", msgspec.json.encode(_published(repository)))
     report(f"ragpress: {repository.config.build}/kb holds {len(keys)} chunks, embedded by {file.model.name}")

@@ -25,14 +25,15 @@ from doit.tools import config_changed
 
 from ragpress import pipeline
 from ragpress.captions.uses import still_true
+from ragpress.config import cluster_address
 from ragpress.console import report, write_utf8
 from ragpress.errors import BuildError
 from ragpress.files import file_sha256, stat_signature
 from ragpress.models.selection import chunking_fingerprint
 from ragpress.pipeline.clean import clean_build
-from ragpress.pipeline.pool import Pool
 from ragpress.pipeline.publish import is_published
 from ragpress.pipeline.results import read_result
+from ragpress.pipeline.workers import open_workers
 from ragpress.repository import open_repository
 from ragpress.sources import SourceFile, list_sources
 from ragpress.system import processors
@@ -57,6 +58,7 @@ Values = dict[str, Any]
 
 write_utf8()
 
+_AT_ONCE = 1000  # sources that are with a cluster or wait for a worker of it; each holds a thread
 _WAITING = 5  # tasks that are asked for by name: each may hold a thread until its turn comes
 
 try:
@@ -71,13 +73,13 @@ try:
         "verbosity": 2,
         "continue": True,
         "reporter": Reporter,
-        "num_process": 2 * processors() + _WAITING,
+        "num_process": (_AT_ONCE if cluster_address(REPOSITORY.config) else 2 * processors()) + _WAITING,
         "par_type": "thread",
     }
 except BuildError as error:
     raise SystemExit(str(error)) from None
 
-POOL = Pool(REPOSITORY)
+POOL, WORKERS = open_workers(REPOSITORY)
 gc.freeze()  # what is loaded lives as long as the build: with 10,000 tasks, looking at it again and again takes a fifth
 
 _BUILD = REPOSITORY.config.build
@@ -96,6 +98,9 @@ def _interrupt(number: int, _: object) -> None:
     if not _INTERRUPTED.is_set():
         _INTERRUPTED.set()
         _ONE_AT_A_TIME.acquire(timeout=_PATIENCE)
+        if WORKERS is not None:
+            _STOPPED.set()
+            WORKERS.shutdown()
     raise SystemExit(128 + number)
 
 
@@ -239,7 +244,9 @@ def task_embed() -> Task:
     return {
         "task_dep": ["merge"],
         "uptodate": [lambda: is_published(REPOSITORY)],
-        "actions": [_action(lambda: pipeline.embed_texts(REPOSITORY, interrupted=_INTERRUPTED.is_set))],
+        "actions": [
+            _action(lambda: pipeline.embed_texts(REPOSITORY, interrupted=_INTERRUPTED.is_set, workers=WORKERS))
+        ],
         "io": _DIRECT,
     }
 
@@ -249,7 +256,7 @@ def task_index() -> Task:
     return {
         "task_dep": ["embed"],
         "uptodate": [lambda: is_published(REPOSITORY)],
-        "actions": [_action(lambda: pipeline.publish_artifact(REPOSITORY))],
+        "actions": [_action(lambda: pipeline.publish_artifact(REPOSITORY, workers=WORKERS))],
         "clean": [lambda: clean_build(REPOSITORY)],
         "io": _DIRECT,
     }
