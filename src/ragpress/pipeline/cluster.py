@@ -26,7 +26,7 @@ from ragpress.models.remote import MissingFileError, RemoteFile, find_file, keep
 from ragpress.pipeline.workers import Workers
 from ragpress.repository import tool_fingerprint
 
-_CONNECT = 20  # seconds to wait for a scheduler
+_CONNECT = 10  # seconds to wait for a scheduler
 _WORKERS = 60  # seconds to wait for the first worker
 _LOOK = 2.0  # seconds between two looks at how many workers there are
 _SETTINGS = {
