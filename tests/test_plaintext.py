@@ -291,6 +291,10 @@ def test_a_file_without_text_fails_by_name(text: str) -> None:
         "а" * 300_000,
         "а\n" * 60_000,
         "- " * 99_999 + "а",
+        "\fА\n" * 30_000,
+        "\fА\nстр. 1\n\n" * 30_000,
+        "а-\n" * 50_000,
+        "Имя, [12.03.2024 10:15]\n" * 30_000,
     ],
 )
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:

@@ -59,7 +59,8 @@ class Message(msgspec.Struct, frozen=True):
 class LeftOut(msgspec.Struct, frozen=True):
     """Visible text that was left out on purpose, so that the audit can count it apart.
 
-    `reason` is a short fixed name: `excluded-section`, `extra-h1`, `empty-section`, `comment`, `script`.
+    `reason` is a short fixed name: `excluded-section`, `extra-h1`, `empty-section`, `comment`, `script`,
+    `headers-footers`.
     """
 
     reason: str

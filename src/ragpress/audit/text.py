@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import pairwise
 
 from ragpress.audit.visible import UNKNOWN_LETTER, Visible, VisibleText, words
 from ragpress.text import decode
@@ -28,6 +29,9 @@ _CONTINUED = re.compile(r"^(?:\s|#|-\s|-$|[\]}])")
 _TOML_LINE = re.compile(r"""^[ \t]*(?:[\w"'.-]+[ \t]*=|\[|#)""")
 # Comments of HTML, of MDX and of Obsidian. One of the latter two that is not closed is text.
 _COMMENT = re.compile(r"<!--|\{/[*]|(?<![^\W_])(?<!%)%%(?!%)")
+_WORD_CUT = re.compile("(\\w+)[-\u00ad\u00ac]$")
+_WORD_START = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_PAGE_NUMBER = re.compile(r"[^\w\n]*(?:page|стр|صفحه)\w*\.?\s*\d+", re.IGNORECASE)
 _COMMENT_ENDS = {"<!--": "-->", "{/*": "*/}", "%%": "%%"}
 _MDX_CODE = re.compile(
     r"^(?:import\s.*['\"];?[ \t]*$|export\s+(?:const|let|var|class|function|async|default)\b).*(?:\n[ \t]*\S.*)*",
@@ -150,9 +154,54 @@ def _without_comments(line: str, end: str, closed_below: set[str]) -> tuple[str,
 
 
 def visible_plaintext(data: bytes, source: str) -> Visible:
-    """All lines."""
+    """All lines, but for what pages repeat at their edges and then for one of these each, or none where numbers differ.
+
+    A word that is divided at the end of a line may be one or two: it is not counted.
+    """
+    seen = Visible()
     lines = decode(data, source).text.split("\n")
-    return Visible(pieces=[VisibleText(line, f"L{number}") for number, line in enumerate(lines, start=1)])
+    hidden = _page_edges(lines)
+    for number, line in enumerate(lines):
+        if number in hidden:
+            seen.repeatable.update(words(line))
+            line = ""
+        seen.pieces.append(VisibleText(line, f"L{number + 1}"))
+    seen.leave_out("headers-footers", (lines[number] for number in hidden))
+    shown = [number for number, piece in enumerate(seen.pieces) if piece.text.strip()]
+    for one, two in pairwise(shown):
+        before, after = seen.pieces[one].text.rstrip(), seen.pieces[two].text.strip()
+        start = _WORD_START.match(after)
+        cut = _WORD_CUT.search(before)
+        if cut and start:
+            seen.repeatable.update(words(f"{cut[1]}{start[0]} {cut[1]} {start[0]}"))
+            seen.pieces[one] = VisibleText(before[: cut.start()], seen.pieces[one].place)
+            seen.pieces[two] = VisibleText(after[start.end() :], seen.pieces[two].place)
+    return seen
+
+
+def _page_edges(lines: list[str]) -> set[int]:
+    """The lines near the edges of pages that other pages have there, too, whatever numbers are in them."""
+    pages: list[list[int]] = [[]]
+    by_number = not any(line.startswith("\f") for line in lines)
+    for number, line in enumerate(lines):
+        if line.startswith("\f"):
+            pages.append([])
+        if line.strip():
+            pages[-1].append(number)
+        if by_number and _PAGE_NUMBER.match(line):
+            pages.append([])
+    hidden: set[int] = set()
+    for edge in (slice(0, 3), slice(-3, None)):
+        places: dict[tuple[str, ...], list[int]] = {}
+        for page in pages:
+            for number in page[edge]:
+                key = tuple("0" if word.isdecimal() else word for word in words(lines[number]))
+                places.setdefault(key, []).append(number)
+        for key, found in places.items():
+            if len(found) > 1:
+                same = len({lines[number].strip() for number in found}) == 1 and any(map(str.isalpha, key))
+                hidden.update(found[1:] if same else found)
+    return hidden
 
 
 def visible_csv(data: bytes, source: str) -> Visible:

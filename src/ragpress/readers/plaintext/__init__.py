@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ragpress.config import Config
-from ragpress.errors import SourceError
+from ragpress.errors import SourceError, message
+from ragpress.readers.plaintext.lines import Line
 from ragpress.readers.plaintext.marks import question
 from ragpress.readers.plaintext.pieces import Piece, read_pieces
-from ragpress.records import Document, Locator, Unit
+from ragpress.records import Document, LeftOut, Locator, Message, Unit
 from ragpress.text import decode, normalize
 
+_SOFT_HYPHENS = re.compile("[\u00ad\u00ac]\r?\n")
 _QUESTION_LEVEL = 9
 _MOST_TITLES = 2
 
@@ -32,11 +35,29 @@ def read_plaintext(data: bytes, source: str, config: Config) -> Document:
     bad-encoding, empty-source.
     """
     decoded = decode(data, source)
-    pieces = _headings_with_text(read_pieces(normalize(decoded.text)))
+    # At the end of a line a soft hyphen, or the sign that stands for it, divides a word like a hyphen.
+    found, left_out = read_pieces(normalize(_SOFT_HYPHENS.sub("-\n", decoded.text)))
+    pieces = _headings_with_text(found)
     if not pieces:
         raise SourceError("empty-source", "the file has no text; write some or remove the file", source)
     title = _words(pieces[0]) if pieces[0].kind == "heading" else normalize(PurePosixPath(source).stem)
-    return Document(source=source, title=title, units=tuple(_units(pieces)), messages=decoded.messages)
+    return Document(
+        source=source,
+        title=title,
+        units=tuple(_units(pieces)),
+        messages=(*decoded.messages, *_messages(left_out, source)),
+        left_out=tuple(
+            LeftOut("headers-footers", line.text, Locator("L", line.number, line.number)) for line in left_out
+        ),
+    )
+
+
+def _messages(left_out: Sequence[Line], source: str) -> list[Message]:
+    if not left_out:
+        return []
+    counted = "1 line that repeats" if len(left_out) == 1 else f"{len(left_out)} lines that repeat"
+    text = f"{counted} at the edges of pages, such as «{left_out[0].text[:60]}», are read once or left out"
+    return [message("info", "left-out", text, source, Locator("L", left_out[0].number, left_out[0].number))]
 
 
 def _headings_with_text(pieces: Sequence[Piece]) -> list[Piece]:
@@ -98,4 +119,5 @@ def _unit(piece: Piece, path: Sequence[_Open], number: int) -> Unit:
         headings=tuple(step.text for step in path),
         breadcrumb=f"## {named[-1]}" if named else "",
         breaks=piece.breaks(),
+        repeat=piece.repeat,
     )

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from ragpress.readers.plaintext.chat import chat_messages
+from ragpress.readers.plaintext.lines import Line, known_words, read_lines, with_whole_words
 from ragpress.readers.plaintext.marks import (
     Number,
     is_answer,
     is_capitals,
     is_item,
     is_named_part,
-    is_rule,
     is_titled,
     numbered,
     question,
@@ -30,30 +31,24 @@ _MOST_TITLE_LINES = 2
 _ENDS = (".", "!", "?", "…", "؟", ":", "؛", "»", ")")
 
 
-class Line(NamedTuple):
-    """A line with its number in the file, from 1; `text` is without white space at the ends."""
-
-    number: int
-    text: str
-    indented: bool
-
-
 class Piece(NamedTuple):
     """Lines that belong together. `level` is a heading's: smaller ones stand above greater ones.
 
-    `split` says that the lines do not run on: a long piece comes apart between them.
+    `split` says that the lines do not run on: a long piece comes apart between them. The first `repeat` characters are
+    repeated above each of its parts.
     """
 
     kind: Kind
     lines: tuple[Line, ...]
     level: int = 0
     split: bool = False
+    repeat: int = 0
 
     def text(self) -> str:
         """The lines as they stand, with a blank line wherever the source has some."""
         out = self.lines[0].text
-        for before, line in pairwise(self.lines):
-            out += ("\n\n" if line.number > before.number + 1 else "\n") + line.text
+        for line in self.lines[1:]:
+            out += ("\n\n" if line.spaced else "\n") + line.text
         return out
 
     def breaks(self) -> tuple[int, ...]:
@@ -61,37 +56,29 @@ class Piece(NamedTuple):
         found = []
         at = 0
         for number, line in enumerate(self.lines):
-            at += (line.number > self.lines[number - 1].number + 1) if number else 0
+            at += line.spaced if number else 0
             if self.split and (self.kind != "list" or is_item(line.text)):
                 found.append(at)
             at += len(line.text) + 1
         return tuple(found)
 
 
-def read_pieces(text: str) -> list[Piece]:
-    """All pieces in order. A heading piece is only a candidate: what follows decides."""
-    runs = list(_runs(text))
+def read_pieces(text: str) -> tuple[list[Piece], list[Line]]:
+    """All pieces in order, and the lines left out. A heading piece is only a candidate: what follows decides."""
+    runs, left_out = read_lines(text)
     lines = [line.text for run in runs for line in run]
+    messages = chat_messages([line for run in runs for line in run])
+    if messages:
+        return [Piece("paragraph", message.lines, repeat=message.head) for message in messages], left_out
     # Where most of a text is capitals they mean nothing.
     capitals = 2 * sum(len(line) for line in lines if is_capitals(line)) < sum(map(len, lines))
     pieces = [piece for run in runs for piece in _joined_titles(_split(run, capitals=capitals))]
     pieces = _answered(_without_listed_headings(pieces))
-    return [_paragraph_if_single(piece) for piece in _joined_lists(pieces)]
-
-
-def _runs(text: str) -> Iterator[list[Line]]:
-    """Lines without a blank one, a rule or a page end between them."""
-    run: list[Line] = []
-    for number, source in enumerate(text.split("\n"), start=1):
-        line = Line(number, source.strip(), source.startswith(("  ", "\t")))
-        divides = not line.text or is_rule(line.text)
-        if run and (divides or source.startswith("\f")):
-            yield run
-            run = []
-        if not divides:
-            run.append(line)
-    if run:
-        yield run
+    pieces = [_paragraph_if_single(piece) for piece in _joined_lists(pieces)]
+    known = known_words(text)
+    if known:
+        pieces = [piece._replace(lines=tuple(with_whole_words(piece.lines, known))) for piece in pieces]
+    return pieces, left_out
 
 
 def _split(run: list[Line], *, capitals: bool) -> Iterator[Piece]:
@@ -188,11 +175,20 @@ def _heading_level(run: Sequence[Line], at: int, *, capitals: bool) -> int:
     if number is not None:
         if (before and not after) or not is_titled(number.title) or _is_item_of_run(run, at, number):
             return 0
+        if _is_first_below(numbered(after), number):
+            return 1 + len(number.parts)
         heads = not after or is_capitals(line) or len(after) >= max(_SENTENCE_LENGTH, len(line))
         return 1 + len(number.parts) if heads and not (after and (is_item(after) or after[0].islower())) else 0
     if is_named_part(line):
         return int(bool(after) or not before)
     return 1 if capitals and not is_item(line) and _heads_in_capitals(run, at) else 0
+
+
+def _is_first_below(first: Number | None, number: Number) -> bool:
+    """Whether a number is the first one below another: 2.1 below 2, or below II."""
+    if first is None or len(first.parts) != len(number.parts) + 1 or first.parts[-1] != 1:
+        return False
+    return number.parts in ((0,), first.parts[:-1])
 
 
 def _heads_in_capitals(run: Sequence[Line], at: int) -> bool:
