@@ -10,7 +10,11 @@ from ragpress.readers.rows import Row
 
 def usual_width(rows: Sequence[Row]) -> int:
     """How many cells most of the first 1000 rows fill, lone texts aside; of two numbers equally frequent the larger."""
-    counts = Counter(len(row.filled()) for row in rows[:1000])
+    return most_frequent(Counter(len(row.filled()) for row in rows[:1000]))
+
+
+def most_frequent(counts: Counter[int]) -> int:
+    """The width that `usual_width` finds, by how many rows have each."""
     return max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragpress.readers.headers.texts import usual_width
+from ragpress.readers.headers.texts import most_frequent
 from ragpress.readers.kinds import is_marked_year, is_period, kind
 from ragpress.readers.rows import Row
 
@@ -37,7 +37,7 @@ class View:
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows[: SEARCHED + SAMPLE]
         self.filled = [row.filled() for row in self.rows]
-        self.width = usual_width(self.rows)
+        self.width = most_frequent(Counter(map(len, self.filled)))
         self.values: dict[int, str] = {}
         self.periodic: set[int] = set()
         self.plain: set[int] = set()

@@ -31,15 +31,31 @@ class XmlRefused(ValueError):
     """The XML declares entities of its own, which Office never does (ECMA-376 part 2, 8.1.2) and bombs are made of."""
 
 
+class _LocalNames(dict[str, str]):
+    """By tag; it is asked for every element of every sheet."""
+
+    def __missing__(self, tag: str) -> str:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        name = self[tag] = tag.rpartition("}")[2]
+        return name
+
+
+_MOST_NAMES = 1 << 12
+_local_names = _LocalNames()
+
+
 def local(element: Element) -> str:
     """An element's name without its namespace: strict and transitional files, and odd writers, differ only there."""
-    tag: str = element.tag
-    return tag.rpartition("}")[2]
+    return _local_names[element.tag]
 
 
 def child(element: Element, name: str) -> Element:
     """The first child of that local name, `EMPTY` where there is none."""
-    return next((inner for inner in element if local(inner) == name), EMPTY)
+    for inner in element:
+        if _local_names[inner.tag] == name:
+            return inner
+    return EMPTY
 
 
 def is_on(value: str | None) -> bool:

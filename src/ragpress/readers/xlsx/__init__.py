@@ -72,12 +72,13 @@ class _WorkbookReader:
     def read(self) -> Document:
         workbook = read_workbook(self.package)
         strings = shared_strings(self.package, workbook.strings)
+        styles = read_styles(self.package, workbook.styles)
         book = Book(
             strings,
-            read_styles(self.package, workbook.styles),
+            styles,
             workbook.date1904,
             rich_values(self.package, workbook.part),
-            number_locale(self.config.number_locale, self.package, workbook, strings),
+            number_locale(self.config.number_locale, self.package, workbook, strings, styles.formats),
         )
         hidden = [sheet.name for sheet in workbook.sheets if sheet.hidden]
         empty: list[Unit] = []

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
-from openpyxl.styles.borders import Border
 from openpyxl.styles.colors import Color
 from openpyxl.styles.fills import Fill, PatternFill
 from openpyxl.styles.numbers import BUILTIN_FORMATS, FORMAT_GENERAL
@@ -63,9 +60,10 @@ def read_styles(package: Package, name: str) -> CellStyles:
         code = entry.get(_FORMAT_16) or entry.get("formatCode")
         if number >= 0 and code and not (number in _SYSTEM_DATES and _parts(code) == _parts(BUILT_IN[number])):
             codes[number] = code
+    # Files list hundreds of fonts and borders: openpyxl's records of all would take longer than a small sheet.
     fonts = [BOLD * _is_bold(entry) for entry in child(root, "fonts")]
-    fills = [FILLED * _is_filled(_look(Fill, entry)) for entry in child(root, "fills")]
-    borders = [_rules(_look(Border, entry)) for entry in child(root, "borders")]
+    fills = [FILLED * _is_filled(entry) for entry in child(root, "fills")]
+    borders = [_rules(entry) for entry in child(root, "borders")]
     formats = child(root, "cellXfs")
     return CellStyles(
         tuple(codes.get(_number(entry.get("numFmtId")), FORMAT_GENERAL) for entry in formats),
@@ -93,21 +91,16 @@ def _at(looks: list[int], index: str | None) -> int:
 
 
 def _is_bold(font: Element) -> bool:
-    """Files list hundreds of fonts, so that openpyxl's record of each would take longer than a small sheet."""
     bold = child(font, "b")
     return bold is not EMPTY and is_on(bold.get("val", "1"))
 
 
-def _look(kind: Any, element: Element) -> Any:
-    """openpyxl's record of a fill or border; a plain one where it refuses the file's: no text hangs on it."""
+def _is_filled(element: Element) -> bool:
+    """A solid fill in another colour than white. No text hangs on one that openpyxl refuses."""
     try:
-        return kind.from_tree(element) or kind()
+        fill = Fill.from_tree(element)
     except (TypeError, ValueError, AttributeError, KeyError, IndexError):
-        return kind()
-
-
-def _is_filled(fill: Fill) -> bool:
-    """A solid fill in another colour than white."""
+        return False
     if not isinstance(fill, PatternFill) or fill.fill_type != "solid":
         return False
     colour = fill.fgColor
@@ -116,6 +109,6 @@ def _is_filled(fill: Fill) -> bool:
     return colour != _NO_COLOUR and colour.value not in _WHITE
 
 
-def _rules(border: Border) -> int:
-    below, above = (side is not None and bool(side.style) for side in (border.bottom, border.top))
+def _rules(border: Element) -> int:
+    below, above = (bool(child(border, side).get("style", "none") != "none") for side in ("bottom", "top"))
     return RULED_BELOW * below | RULED_ABOVE * above

@@ -54,12 +54,13 @@ _KINDS: dict[str, SheetKind] = {"worksheet": "worksheet", "chartsheet": "chartsh
 
 _ENOUGH = 200
 """Letters from which a language can be told."""
-_TEXTS, _LENGTH = 5_000, 200  # how many texts are looked at, and how many characters of each
-_HEAD = 1 << 20  # bytes of a sheet whose texts stand in the sheet itself
+_TEXTS, _LENGTH = 1_000, 200  # how many texts are looked at, and how many characters of each
+_HEAD = 1 << 16  # bytes of a sheet whose texts stand in the sheet itself
 _SHEETS = 8
 _INLINE_TEXT = re.compile(r"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]+)")
 
-_SCRIPTS = {"ru": re.compile("[\u0400-\u04ff]"), "fa": re.compile("[\u0600-\u06ff]"), "en": re.compile("[A-Za-z]")}
+_SCRIPTS = {"ru": re.compile("[\u0400-\u04ff]+"), "fa": re.compile("[\u0600-\u06ff]+"), "en": re.compile("[A-Za-z]+")}
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def read_workbook(package: Package) -> Workbook:
@@ -123,19 +124,21 @@ def _unlisted(package: Package) -> tuple[SheetEntry, ...]:
     )
 
 
-def number_locale(setting: LocaleSetting, package: Package, workbook: Workbook, strings: Sequence[str]) -> NumberLocale:
-    """How numbers are shown under the setting `number_locale`.
+def number_locale(
+    setting: LocaleSetting, package: Package, workbook: Workbook, strings: Sequence[str], formats: Sequence[str]
+) -> NumberLocale:
+    """How numbers are shown under the setting `number_locale`. `formats` are the codes of all styles.
 
     `auto` looks at the letters of sheets' names and texts: one in ten that is Cyrillic or Arabic decides, for price
     lists are full of Latin names. Then only numbers in groups are shown in the way of that language.
     """
-    if setting != "auto":
-        return locale_of(setting, "")
+    if setting != "auto" or not any("," in code for code in formats):
+        return locale_of(setting, "en")
     step = max(1, len(strings) // _TEXTS)
-    sample = "".join(text[:_LENGTH] for text in (*(sheet.name for sheet in workbook.sheets), *strings[::step]))
-    if sum(map(str.isalpha, sample)) < _ENOUGH:
-        sample += "".join(text[:_LENGTH] for text in islice(_inline_texts(package, workbook), _TEXTS))
-    letters = {language: len(script.findall(sample)) for language, script in _SCRIPTS.items()}
+    sample = "\n".join([sheet.name for sheet in workbook.sheets] + [text[:_LENGTH] for text in strings[::step]])
+    if sum(map(len, _LETTERS.findall(sample))) < _ENOUGH:
+        sample += "\n".join([text[:_LENGTH] for text in islice(_inline_texts(package, workbook), _TEXTS)])
+    letters = {language: sum(map(len, script.findall(sample))) for language, script in _SCRIPTS.items()}
     language = max("ru", "fa", key=letters.__getitem__)
     if letters[language] * 10 < sum(letters.values()) or not letters[language]:
         language = "en"
@@ -147,4 +150,4 @@ def _inline_texts(package: Package, workbook: Workbook) -> Iterator[str]:
     for sheet in [sheet for sheet in workbook.sheets if sheet.part and not sheet.hidden][:_SHEETS]:
         head = package.head(sheet.part, _HEAD)
         encoding = "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
-        yield from (found[1] for found in _INLINE_TEXT.finditer(head.decode(encoding, "ignore")))
+        yield from _INLINE_TEXT.findall(head.decode(encoding, "ignore"))
