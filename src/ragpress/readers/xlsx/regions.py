@@ -164,13 +164,16 @@ def _side_by_side(block: Sequence[VisibleRow], spans: Sequence[tuple[int, int]])
 
 def _head_alike(regions: Sequence[Region]) -> None:
     """What stands beside a header, in its row and above cells of its own, is a header as well."""
-    heads = set()
-    for region in regions:
-        found = find_header(region.rows)
-        if found is not None and found.depth == 1:
-            heads.add(region.rows[found.start].place)
-    for region in regions:
-        if len(region.rows) > 1 and region.rows[0].place in heads and find_header(region.rows) is None:
+    if len(regions) < 2:
+        return
+    headers = [find_header(region.rows) for region in regions]
+    heads = {
+        region.rows[found.start].place
+        for region, found in zip(regions, headers, strict=True)
+        if found is not None and found.depth == 1
+    }
+    for region, found in zip(regions, headers, strict=True):
+        if len(region.rows) > 1 and region.rows[0].place in heads and found is None:
             first = region.rows[0]
             if all(text and kind(text) == "text" for text in first.cells) and len(first.cells) > 1:
                 region.header_rows = 1
