@@ -45,7 +45,7 @@ def test_a_wrong_setting_is_named_with_its_line_and_what_may_be_there(tmp_path: 
 def test_a_slip_in_the_syntax_names_line_and_column(tmp_path: Path) -> None:
     found = refused(tmp_path, "[tool.ragpress]", "model = nomic")
     assert found == (
-        "pyproject.toml is not valid TOML: Invalid value (at line 4, column 9); a text needs quotation marks, a list"
+        "pyproject.toml:4: this is no valid TOML: Invalid value at column 9; a text needs quotation marks, a list"
         " brackets"
     )
 

@@ -335,7 +335,7 @@ def test_a_slip_in_the_settings_is_one_line_for_each_command(repository: Path) -
     for command in ((), ("build",), ("search", "x"), ("report",), ("clean",)):
         printed = ragpress(repository / "sources", *command, status=1)
         assert printed.startswith(
-            "ragpress: error: pyproject.toml is not valid TOML: Invalid value (at line 2, column 9)"
+            "ragpress: error: pyproject.toml:2: this is no valid TOML: Invalid value at column 9;"
         )
         assert printed.count("\n") == 1
 
@@ -347,4 +347,6 @@ def test_ci_refuses_a_model_that_stands_in_for_the_configured_one_and_pack_does_
     assert not (root / "build" / "kb").exists()
     assert "multilingual-e5-small is used in place of nomic-embed-text-v2-moe" in ragpress(root, "build")
     assert "which stood in for nomic-embed-text-v2-moe" in ragpress(root, "pack", status=1)
+    ragpress(root, "accept")
+    assert "which stands in for nomic-embed-text-v2-moe" in ragpress(root)
     assert ragpress(root, "pack", "--fallback").startswith("build/repo-")

@@ -80,13 +80,19 @@ def load_config(root: Path) -> Config:
     except UnicodeDecodeError as error:
         raise BuildError("bad-setting", f"pyproject.toml: byte {error.start} is no UTF-8; save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise BuildError(
-            "bad-setting", f"pyproject.toml is not valid TOML: {error}; a text needs quotation marks, a list brackets"
-        ) from None
+        raise BuildError("bad-setting", _syntax(str(error))) from None
     except OSError as error:
         raise BuildError("bad-setting", f"pyproject.toml cannot be read: {error.strerror}") from None
     tool = table.get("tool", {})
     return parse_config(tool.get("ragpress", {}) if isinstance(tool, dict) else {}, text)
+
+
+def _syntax(error: str) -> str:
+    """What tomllib says, as of Python 3.11 `Invalid value (at line 12, column 5)`, with the place in front."""
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", error)
+    place, what = (f":{found[2]}", f"{found[1]} at column {found[3]}") if found else ("", error)
+    hint = "" if what.startswith("Cannot") else "; a text needs quotation marks, a list brackets"
+    return f"pyproject.toml{place}: this is no valid TOML: {what}{hint}"
 
 
 def parse_config(settings: object, text: str = "") -> Config:

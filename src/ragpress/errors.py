@@ -44,7 +44,7 @@ CODES: dict[str, str] = {
     "bad-cache": "the vector cache was damaged",
     "bad-case": "a retrieval case that cannot be used",
     "bad-artifact": "the artifact is damaged or foreign",
-    "bad-setting": "a setting that cannot be used",
+    "bad-setting": "a setting or an argument that cannot be used",
     "cluster": "the cluster cannot go on",
     "disk": "the disk refused",
     "extra": "a library of an extra is not installed",

@@ -32,7 +32,7 @@ def make_repository(folder: Path) -> list[str]:
     done: list[str] = []
     above = find_root(folder.absolute().parent)
     if above is not None:
-        raise BuildError("not-a-file", f"{folder} is inside the repository {above}; choose a folder outside of it")
+        raise BuildError("bad-setting", f"{folder} is inside the repository {above}; choose a folder outside of it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for template, name in _FILES.items():

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import zstandard
 
-from ragpress.artifact.format import INDEX, Manifest, decode_manifest, encode_manifest
+from ragpress.artifact.format import INDEX, Manifest, decode_manifest, encode_manifest, read_manifest
 from ragpress.artifact.read import Artifact, open_artifact, verify_artifact
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import locked
@@ -44,8 +44,8 @@ def pack(repository: Repository, fallback: bool = False) -> Path:
     `fallback` is wanted, for one of the offline model where that only stood in for the configured one.
     """
     manifest = verify_artifact(repository.artifact)
-    config, model = repository.config, manifest.model.name
-    if not fallback and model == config.offline_model and model != config.model:
+    config, model = repository.config, stand_in(repository)
+    if model and not fallback:
         raise BuildError(
             "model-offline",
             f"{config.build}/kb is of {model}, which stood in for {config.model}; build where the hub can be reached,"
@@ -68,6 +68,12 @@ def pack(repository: Repository, fallback: bool = False) -> Path:
     finally:
         beside.unlink(missing_ok=True)
     return target
+
+
+def stand_in(repository: Repository) -> str:
+    """The offline model, where the artifact is of it because the configured one could not be had; else nothing."""
+    config, model = repository.config, read_manifest(repository.artifact).model.name
+    return model if model == config.offline_model and model != config.model else ""
 
 
 def packed(repository: Repository) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ragpress.console import plural
 from ragpress.errors import BuildError
 from ragpress.records import Chunk, Hit
 from ragpress.repository import repository_here
@@ -70,7 +71,8 @@ def verify(options: argparse.Namespace) -> int:
 
     folder = options.folder or repository_here().artifact
     manifest = verify_artifact(folder)
-    counts = f"{manifest.counts.sources} sources, {manifest.counts.chunks} chunks, {manifest.model.name}"
+    counts = manifest.counts
+    held = f"{plural(counts.sources, 'source', 'sources')}, {plural(counts.chunks, 'chunk', 'chunks')}"
     shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-    print(f"{shown}: sound ({counts})", file=sys.stderr)
+    print(f"{shown}: sound ({held}, {manifest.model.name})", file=sys.stderr)
     return 0

@@ -120,7 +120,7 @@ def _name(path: Path, taken: Sequence[str]) -> str:
         name = "/".join(parts[-count:])
         if name not in taken:
             return name
-    raise BuildError("not-a-file", f"{path} is given twice; give it once")
+    raise BuildError("bad-setting", f"{path} is given twice; give it once")
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------

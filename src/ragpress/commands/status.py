@@ -30,7 +30,7 @@ def status(_: argparse.Namespace) -> int:
 
 def next_steps(repository: Repository) -> list[str]:
     """How things are, and the commands that come next, a line each. Raises BuildError as `find_sources` does."""
-    from ragpress.artifact.pack import packed
+    from ragpress.artifact.pack import packed, stand_in
 
     config = repository.config
     sources = find_sources(repository)
@@ -53,7 +53,7 @@ def next_steps(repository: Repository) -> list[str]:
             f"{plural(len(failed), 'source', 'sources')} could not be read: {shown}{' …' if failed[3:] else ''}"
         )
     if done[1] != "built":
-        return [*done, _step("build", "build, and say what is wrong")]
+        return [*done, _step("build", "build, and say what is wrong" if failed else "build the artifact")]
     try:
         changes = changes_of(repository)
     except BuildError as error:
@@ -67,9 +67,13 @@ def next_steps(repository: Repository) -> list[str]:
     if open_files:
         done.append(f"not committed: {plural(open_files, 'file', 'files')} in {config.golden}/")
         done.append(f"  git add {config.sources} {config.golden} && git commit")
-    archive = packed(repository)
-    done.append(f"packed: {config.build}/{archive.name}" if archive.exists() else "not packed for the chatbot")
-    done += [] if archive.exists() else [_step("pack", "put the artifact into one archive")]
+    archive, wrong_model = packed(repository), stand_in(repository)
+    if archive.exists():
+        done.append(f"packed: {config.build}/{archive.name}")
+    elif wrong_model:
+        done.append(f"not packed for the chatbot: embedded by {wrong_model}, which stands in for {config.model}")
+    else:
+        done += ["not packed for the chatbot", _step("pack", "put the artifact into one archive")]
     return [*done, _step('search "…"', "try a question"), _step("report --open", "look at everything")]
 
 
