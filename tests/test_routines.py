@@ -320,7 +320,7 @@ def test_outside_of_a_repository_each_command_says_what_to_do(tmp_path: Path) ->
     assert "no repository here or in a folder above\n  ragpress init DIR" in ragpress(tmp_path)
     for command in ("build", "golden", "accept", "eval", "report", "pack", "clean", "diff", "verify"):
         printed = ragpress(tmp_path, command, status=1)
-        assert "no repository here or in a folder above; run `ragpress init DIR`" in printed
+        assert "no repository here or in a folder above; go into one, or run `ragpress init DIR`" in printed
         assert printed.count("\n") == 1
 
 

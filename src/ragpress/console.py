@@ -87,9 +87,10 @@ class Progress:
             Progress.bars += 1
         else:
             rate = self._done / max(self._shown - self._begun, 0.001)
+            speed = f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
             left = max(self._total - self._done, 0) / max(rate, 0.001)
             report(
-                f"ragpress: {self._what}: {self._done} of {self._total} {self._unit}, {rate:.0f} a second,"
+                f"ragpress: {self._what}: {self._done} of {self._total} {self._unit}, {speed} a second,"
                 f" {_duration(left)} left"
             )
 

@@ -133,18 +133,20 @@ def _chosen(sources: Sequence[SourceChange], room: int, link: Link | None) -> di
 
 
 def _table(sources: Sequence[SourceChange], limit: int) -> str:
-    """Sources and their counts; from a number of rows or characters on, the rest in one row."""
-    lines = [_row("th", "source", KINDS)]
+    """Sources and their counts of what there is; from a number of rows or characters on, the rest in one row."""
+    total: Counter[Kind] = sum((source.counts() for source in sources), Counter())
+    kinds = [kind for kind in KINDS if total[kind]]
+    lines = [_row("th", "source", kinds)]
     used = 0
     for number, source in enumerate(sources):
         note = "" if source.status == "changed" else f" ({source.status})"
         counts = source.counts()
-        line = _row("td", f"<code>{html_name(source.source)}</code>{note}", [counts[kind] or "" for kind in KINDS])
+        line = _row("td", f"<code>{html_name(source.source)}</code>{note}", [counts[kind] or "" for kind in kinds])
         used += len(line)
         if number == _ROWS or used > limit:
             rest: Counter[Kind] = sum((other.counts() for other in sources[number:]), Counter())
             more = plural(len(sources) - number, "more source", "more sources")
-            lines.append(_row("td", more, [rest[kind] or "" for kind in KINDS]))
+            lines.append(_row("td", more, [rest[kind] or "" for kind in kinds]))
             break
         lines.append(line)
     return "\n".join(["<table>", *lines, "</table>", ""])
