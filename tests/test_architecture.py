@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "ragpress"
 LAYERS = (
     ("records", "system"),
     ("errors",),
-    ("config",),
+    ("config", "explanations"),
     ("files", "console", "sandbox"),
     ("text",),
     ("readers", "chunking", "audit", "captions"),

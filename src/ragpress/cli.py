@@ -28,6 +28,7 @@ _COMMANDS = {
     "search": ("artifact", "search"),
     "eval": ("evaluate", "evaluate"),
     "verify": ("artifact", "verify"),
+    "explain": ("explain", "explain"),
     "model": ("setup", "model"),
     "seed": ("setup", "seed"),
     "cache": ("setup", "cache"),
@@ -140,6 +141,9 @@ def parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", help="check an artifact")
     verify.add_argument("folder", metavar="DIR", type=Path, nargs="?", help="default: build/kb of this repository")
+
+    explain = commands.add_parser("explain", help="say what the code of a message means and what to do")
+    explain.add_argument("code", metavar="CODE", nargs="?", default="", help="as in brackets behind it (default: all)")
 
     model = commands.add_parser("model", help="show, choose or lock the embedding model")
     actions = model.add_subparsers(dest="action", required=True, metavar="ACTION")

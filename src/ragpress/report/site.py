@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragpress.console import Report, report
+from ragpress.errors import CODES
+from ragpress.explanations import explanations
 from ragpress.files import disk_error, fingerprint, put_in_place, recover, replace_file, staging_folder, tree_signature
 from ragpress.pipeline.publish import is_built, published_fingerprint
 from ragpress.report.differences import paragraphs_of
@@ -110,7 +112,7 @@ def render(report: Contents) -> Iterator[tuple[str, bytes]]:
         "run_paragraphs": paragraphs_of,
         "short": lambda text: shorten(text, _EXCERPT),
     }
-    environment.globals["KINDS"] = KINDS
+    environment.globals |= {"KINDS": KINDS, "CODES": CODES, "EXPLANATIONS": explanations()}
 
     def page(template: str, **values: Any) -> bytes:
         return environment.get_template(template).render(**values).encode()
@@ -122,6 +124,7 @@ def render(report: Contents) -> Iterator[tuple[str, bytes]]:
     yield "changes.html", page("changes.html", root="", page=all_changes(report), measured=report.measured)
     yield "retrieval.html", page("retrieval.html", root="", measured=report.measured, report=report)
     yield "search.html", page("search.html", root="", pages=pages)
+    yield "messages.html", page("messages.html", root="")
     for one in pages:
         yield one.link.page, page("source.html", root="../", page=one, report=report)
     yield "search-data.js", search_data(report, pages).encode()
