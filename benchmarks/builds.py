@@ -14,7 +14,7 @@ import numpy as np
 
 SECTIONS = 10
 _SETTINGS = '[tool.ragpress]\noffline_model = "multilingual-e5-small"\n'
-_WORDS = ("приём", "запись", "врач", "анализ", "кабинет", "оплата", "полис", "справка", "документ", "адрес", "этаж")
+WORDS = ("приём", "запись", "врач", "анализ", "кабинет", "оплата", "полис", "справка", "документ", "адрес", "этаж")
 _BARE = """
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def make_corpus(root: Path, sources: int) -> None:
     for number in range(sources):
         lines = [f"# Документ {number}\n"]
         for section in range(SECTIONS):
-            words = " ".join(_WORDS[at] for at in random.integers(0, len(_WORDS), 30))
+            words = " ".join(WORDS[at] for at in random.integers(0, len(WORDS), 30))
             lines.append(f"## Раздел {section}\n\nПункт {number}-{section}: {words}.\n")
         (root / "sources" / f"{number:05d}.md").write_text("\n".join(lines), encoding="utf-8")
 

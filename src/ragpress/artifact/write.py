@@ -34,7 +34,7 @@ from ragpress.artifact.format import (
     encode_manifest,
     read_manifest,
 )
-from ragpress.artifact.index import Keys, Positions, Stored, current_settings, most_frequent
+from ragpress.artifact.index import Data, Keys, Positions, Stored, current_settings, most_frequent
 from ragpress.artifact.jsonl import decode_text, encode_chunk
 from ragpress.artifact.offsets import encode_offsets
 from ragpress.artifact.shards import (
@@ -59,9 +59,12 @@ _HELD = 512 * 1024**2  # bytes of vectors that are with an executor whose worker
 
 
 class Lines(NamedTuple):
-    """The lines of chunks, one after the other; the key of each chunk; the length of each line, its end included."""
+    """The lines of chunks, one after the other; the key of each chunk; the length of each line, its end included.
 
-    data: bytes
+    `data` may be a map of a file, so that many lines need not be in memory.
+    """
+
+    data: Data
     keys: Keys
     lengths: npt.NDArray[np.uint32]
 
@@ -154,7 +157,7 @@ class _Writer:
         self._folder = folder
         self.records: dict[str, FileRecord] = {}
 
-    def file(self, name: str, data: bytes) -> None:
+    def file(self, name: str, data: Data) -> None:
         with (self._folder / name).open("wb") as stream:
             stream.write(data)
             stream.flush()
@@ -198,14 +201,13 @@ def _write_words(writer: _Writer, target: Path, chunks: Lines, limit: int) -> tu
     old = {part.content: part.file for part in manifest.words} if manifest else {}
     ends = np.cumsum(chunks.lengths, dtype=np.int64)
     order = np.argsort(chunks.keys)
-    data = memoryview(chunks.data)
     names = shard_names(len(chunks.keys), limit, WORDS)
     bounds = shard_bounds(chunks.keys[order], len(names))
     records = []
     for name, begin, end in zip(names, bounds, bounds[1:], strict=False):
         places = order[begin:end]
         spans = zip((ends[places] - chunks.lengths[places]).tolist(), ends[places].tolist(), strict=True)
-        texts = [decode_text(data[one:other]) for one, other in spans]
+        texts = [decode_text(chunks.data[one:other]) for one, other in spans]
         content = postings.content_hash(texts)
         known = old.get(content)
         if not (manifest and known and writer.keep(name, target / known, manifest.files[known])):

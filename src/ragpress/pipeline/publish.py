@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,6 +22,7 @@ from ragpress.repository import CUTTING_SETTINGS, Repository, tool_fingerprint
 if TYPE_CHECKING:
     from ragpress.artifact.index import Positions, Stored
     from ragpress.artifact.write import Lines
+    from ragpress.models.known import ModelFile
     from ragpress.pipeline.workers import Workers
 
 _SPARE_BYTES = 2 * 1024**3  # that the vector cache may take beyond four times what the artifact needs
@@ -79,16 +84,14 @@ def publish_artifact(repository: Repository, report: Report, workers: Workers | 
     from ragpress.artifact.format import model_record
     from ragpress.artifact.write import Vectors, write_artifact
     from ragpress.vectors.cache import VectorCache
-    from ragpress.vectors.digests import vector_digest, vector_keys
+    from ragpress.vectors.digests import vector_digest
 
     check_merged(repository)
     file = selected_file(repository)
     if file is None:
         build = repository.config.build
         raise BuildError("model", f"no model is selected in {build}/model.json; run `ragpress build`")
-    lines, texts = _merged_lines(repository)
-    keys = vector_keys(file, texts)
-    with VectorCache(repository.vectors, report) as cache:
+    with _merged_lines(repository, file) as (lines, keys), VectorCache(repository.vectors, report) as cache:
         bound = _SPARE_BYTES + 4 * len(keys) * file.dimensions * 2
         if cache.size() > bound:
             report(f"ragpress: {cache.prune(keys, bound)} vectors that nothing uses dropped from the cache")
@@ -122,23 +125,28 @@ class _Line(msgspec.Struct):
     text: str
 
 
-def _merged_lines(repository: Repository) -> tuple[Lines, list[str]]:
-    """The lines of all chunks as the artifact takes them, and each one's text."""
+@contextmanager
+def _merged_lines(repository: Repository, file: ModelFile) -> Iterator[tuple[Lines, list[bytes]]]:
+    """The lines of all chunks as the artifact takes them, from a map of their file, and the keys of their vectors."""
     import numpy as np
 
     from ragpress.artifact.write import Lines
+    from ragpress.vectors.digests import vector_keys
 
-    data = merged_chunks(repository).read_bytes()
     decoder = msgspec.json.Decoder(_Line)
-    keys: list[int] = []
-    lengths: list[int] = []
-    texts: list[str] = []
-    for line in data.splitlines(keepends=True):
-        found = decoder.decode(line)
-        keys.append(index_key(found.chunk_id))
-        lengths.append(len(line))
-        texts.append(found.text)
-    return Lines(data, np.array(keys, np.uint64), np.array(lengths, np.uint32)), texts
+    keys, lengths = array("Q"), array("Q")
+
+    def texts() -> Iterator[str]:
+        for line in stream:
+            found = decoder.decode(line)
+            keys.append(index_key(found.chunk_id))
+            lengths.append(len(line))
+            yield found.text
+
+    with merged_chunks(repository).open("rb") as stream:
+        of_vectors = vector_keys(file, texts())
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield Lines(data, np.array(keys, np.uint64), np.array(lengths, np.uint32)), of_vectors
 
 
 def _lost(lines: Lines, place: int) -> BuildError:
