@@ -5,14 +5,22 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from artifact_maker import many_chunks, unit_vectors, write_chunks
 from cluster_maker import SLOW, Running, cluster
+from ragpress.config import Config
+from ragpress.pipeline.cluster import Cluster
+from ragpress.pipeline.packs import PackedPool
+from ragpress.pipeline.results import Compiled, Failure, Job
+from ragpress.repository import Repository
 from repository_maker import artifact_bytes, build, failing, make_repository
 from test_faults import mounted
-from tiny_builds import cached, clean_build, embedded, settings, start, text, tiny_repository, waited
+from test_worker import GOOD, MISCHIEF
+from tiny_builds import cached, clean_build, embedded, settings, start, text, tiny_model, tiny_repository, waited
 
 COUNT = 30
 
@@ -53,6 +61,41 @@ def test_the_variable_wins_over_the_setting_and_an_empty_one_means_this_machine(
     root = tiny_repository(tmp_path / "repo", 2, 'cluster = "tcp://127.0.0.1:9"')
     assert "no scheduler answers at tcp://127.0.0.1:9" in failing(root)
     build(root, RAGPRESS_CLUSTER="")
+
+
+def test_index_files_are_the_same_from_workers(running: Running, tmp_path: Path) -> None:
+    chunks, vectors = many_chunks(300), unit_vectors(300)
+    write_chunks(tmp_path / "here", chunks, vectors, limit=100)
+    workers = Cluster(running.address, print)
+    try:
+        write_chunks(tmp_path / "there", chunks, vectors, limit=100, executor=workers)
+    finally:
+        workers.shutdown()
+    assert [path.read_bytes() for path in sorted((tmp_path / "here").iterdir())] == [
+        path.read_bytes() for path in sorted((tmp_path / "there").iterdir())
+    ]
+
+
+def test_sources_that_misbehave_on_a_worker_fail_alone_and_by_name(tmp_path: Path) -> None:
+    names = ("hang.md", "good.md", "die.md", "eat.md", "fault.md")
+    repository = Repository(tmp_path, Config(source_seconds=4, source_megabytes=300, model_path=str(tiny_model())))
+    with cluster(tmp_path / "cluster", code=MISCHIEF) as running:
+        workers = Cluster(running.address, print)
+        with PackedPool(repository, workers, print) as pool, ThreadPoolExecutor(len(names)) as threads:
+            jobs = [
+                Job(source=name, sha256="0" * 64, data=f"{GOOD}\n{name}\n".encode(), config=repository.config)
+                for name in names
+            ]
+            found = dict(zip(names, threads.map(pool.compile, jobs), strict=True))
+        workers.shutdown()
+        assert all(Path(f"/proc/{worker}").exists() for worker in running.workers)
+    assert {name: outcome.code for name, outcome in found.items() if isinstance(outcome, Failure)} == {
+        "hang.md": "too-slow",
+        "die.md": "too-large",
+        "eat.md": "too-large",
+        "fault.md": "internal",
+    }
+    assert isinstance(found["good.md"], Compiled)
 
 
 # -- faults ----------------------------------------------------------------------------------------------------------

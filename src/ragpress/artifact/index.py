@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragpress.artifact.format import CONNECTIVITY, DTYPE, EXPANSION_ADD, EXPANSION_SEARCH, METRIC, IndexSettings
-from ragpress.errors import ArtifactError
+from ragpress.errors import ArtifactError, BuildError
 
 if TYPE_CHECKING:
     from usearch.index import Index
@@ -59,13 +59,17 @@ def kernel(dimensions: int) -> str:
     return str(Index(ndim=dimensions, metric=METRIC, dtype=DTYPE).hardware_acceleration)
 
 
-def build_graph(keys: Keys, vectors: Stored) -> bytes:
+def build_graph(keys: Keys, vectors: Stored, like: str = "") -> bytes:
     """The bytes of a usearch file of these vectors, shape (len(keys), dimensions), keys ascending.
 
-    One thread and one order: the same input gives the same bytes on the same CPU.
+    One thread and one order: the same input gives the same bytes on the same CPU. Raises BuildError where that is not
+    of the `kernel` that is named by `like`.
     """
     from usearch.index import Index
 
+    if like and (own := kernel(vectors.shape[1])) != like:
+        reason = f"its processor computes distances as {own} and not as {like}, which gives another index"
+        raise BuildError("cluster", f"{reason}; leave it out, or build the index without a cluster: RAGPRESS_CLUSTER=")
     graph = Index(
         ndim=vectors.shape[1],
         metric=METRIC,

@@ -77,7 +77,7 @@ def build_graphs(
     try:
         for name, keys, vectors in pieces:
             with interrupts_held_back():
-                waiting.append((name, executor.submit(build_graph, keys, vectors)))
+                waiting.append((name, executor.submit(build_graph, keys, vectors, kernel(vectors.shape[1]))))
             if len(waiting) >= max(pending, held // max(1, vectors.nbytes)):
                 name, future = waiting.popleft()
                 yield name, future.result()

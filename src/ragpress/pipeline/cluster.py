@@ -222,7 +222,7 @@ def serve(versions: Versions, call: Callable[[], _T]) -> _T:
     except MissingFileError as error:
         raise _LackingError(error.wanted, worker) from None
     except BuildError as error:
-        if error.message.code in ("model", "disk"):
+        if error.message.code in ("model", "disk", "cluster"):
             raise ClusterError(error.message.code, f"the worker {worker}: {error.message.text}") from None
         raise
 
