@@ -40,6 +40,7 @@ from ragpress.vectors.cache import Stored
 _AHEAD = 2
 """Units that are with the executor for each worker: one that runs, and one that it finds at hand when that is done."""
 
+_AT_ONCE = 1000  # sources that are with the workers or wait for one; each holds a thread here
 _ROOM = 256 * 1024**2  # bytes of sources that are held at a time
 _FIRST_BYTES, _MOST_BYTES = 16_384, 8 * 1024**2  # of the sources of a unit; a larger source is one by itself
 _FIRST_TOKENS, _MOST_TOKENS = 200, 100_000  # of the texts of a unit
@@ -67,6 +68,7 @@ class PackedPool(Pool):
 
     def __init__(self, repository: Repository, workers: Workers, report: Report) -> None:
         super().__init__(repository, report)
+        self.at_once = _AT_ONCE
         self._repository = repository
         self._workers = workers
         self._here = repository.config.captions != "off" or repository.config.strategy == "semantic"

@@ -67,6 +67,8 @@ class LimitedPool:
 
     def __init__(self, setup: Callable[[], Setup], processes: int = 0) -> None:
         self.processes = processes or processors()
+        self.at_once = 2 * self.processes
+        """Sources that should be asked for at once, so that no worker waits for the next."""
         self._setup = setup
         self._starting = threading.Lock()
         self._pool: Any = None
@@ -156,7 +158,7 @@ class Pool(LimitedPool):
 
     def map(self, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
         """What `work`, which calls `compile`, returns for each item, in order; ends at once where it is given up."""
-        with ThreadPoolExecutor(2 * self.processes) as threads:
+        with ThreadPoolExecutor(self.at_once) as threads:
             try:
                 yield from threads.map(work, items)
             except BaseException:

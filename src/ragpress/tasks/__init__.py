@@ -25,7 +25,6 @@ from doit.tools import config_changed
 
 from ragpress import pipeline
 from ragpress.captions.uses import still_true
-from ragpress.config import cluster_address
 from ragpress.console import report, write_utf8
 from ragpress.errors import BuildError
 from ragpress.files import file_sha256, stat_signature
@@ -36,7 +35,6 @@ from ragpress.pipeline.results import read_result
 from ragpress.pipeline.workers import open_workers
 from ragpress.repository import open_repository
 from ragpress.sources import SourceFile, list_sources
-from ragpress.system import processors
 from ragpress.tasks.reporter import Reporter, wait_for_turn
 from ragpress.tasks.state import content_changed, state_file
 
@@ -58,7 +56,6 @@ Values = dict[str, Any]
 
 write_utf8()
 
-_AT_ONCE = 1000  # sources that are with a cluster or wait for a worker of it; each holds a thread
 _WAITING = 5  # tasks that are asked for by name: each may hold a thread until its turn comes
 
 try:
@@ -66,6 +63,7 @@ try:
     LISTING = list_sources(REPOSITORY.sources, REPOSITORY.config.exclude)
     SOURCES = LISTING.sources
     Reporter.listing = LISTING
+    POOL, WORKERS = open_workers(REPOSITORY)
     DOIT_CONFIG = {
         "default_tasks": ["index"],
         "backend": "sqlite3",
@@ -73,13 +71,12 @@ try:
         "verbosity": 2,
         "continue": True,
         "reporter": Reporter,
-        "num_process": (_AT_ONCE if cluster_address(REPOSITORY.config) else 2 * processors()) + _WAITING,
+        "num_process": POOL.at_once + _WAITING,
         "par_type": "thread",
     }
 except BuildError as error:
     raise SystemExit(str(error)) from None
 
-POOL, WORKERS = open_workers(REPOSITORY)
 gc.freeze()  # what is loaded lives as long as the build: with 10,000 tasks, looking at it again and again takes a fifth
 
 _BUILD = REPOSITORY.config.build
