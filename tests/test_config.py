@@ -31,7 +31,7 @@ def refused(folder: Path, *lines: str) -> str:
         ("model = 5", '`model` is 5, it must be a text, as "text"'),
         ('excluded_section_headings = "a"', 'is "a", it must be a list of texts, as ["one", "two"]'),
         ("max_token = 5", "[tool.ragpress] has no setting `max_token`; did you mean `max_tokens`?"),
-        ("qwerty = 5", "[tool.ragpress] has no setting `qwerty`; see the list of settings in the README"),
+        ("qwerty = 5", "[tool.ragpress] has no setting `qwerty`; see docs/settings.md"),
         ('sources = "../x"', "`sources` must be a folder inside the repository"),
         ("min_tokens = 400", "min_tokens = 400 is above max_tokens = 384; lower it"),
     ],

@@ -37,7 +37,7 @@ _COMMANDS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands and options; the README's list is checked against it."""
+    """All commands and options; docs/commands.md is made from it."""
     top = argparse.ArgumentParser(
         prog="ragpress",
         description="Compiles a repository of documents into the files that a chatbot searches.",

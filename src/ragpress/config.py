@@ -126,7 +126,7 @@ def cluster_address(config: Config) -> str:
 def _check(key: str, value: object, text: str) -> None:
     if key not in Config.__struct_fields__:
         close = difflib.get_close_matches(key, Config.__struct_fields__, 1)
-        hint = f"did you mean `{close[0]}`?" if close else "see the list of settings in the README"
+        hint = f"did you mean `{close[0]}`?" if close else "see docs/settings.md"
         raise BuildError("bad-setting", f"{_place(key, text)}[tool.ragpress] has no setting `{key}`; {hint}")
     try:
         msgspec.convert({key: value}, Config)
