@@ -92,3 +92,13 @@ def test_a_file_without_tables_is_named(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "a.md").write_text("# А", encoding="utf-8")
     assert main(["tables", str(tmp_path / "a.md")]) == 1
     assert "give an xlsx or csv file" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_named_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["chunk", "missing.docx"]) == 1
+    assert capsys.readouterr().err == "missing.docx: error: there is no such file; check its name [file-gone]\n"
+    assert main(["tables", "missing.xlsx"]) == 1
+    assert "missing.xlsx" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ragpress.chunking.budget import Budget
-from ragpress.chunking.context import above, open_headings, overlap, repeated
+from ragpress.chunking.context import above, above_item, open_headings, overlap, parents_of_items, repeated
 from ragpress.chunking.fixed import Atom, Piece, cut
 from ragpress.chunking.parts import PARAGRAPHS, Part, common_path
 from ragpress.records import Locator, Unit
@@ -74,6 +74,8 @@ class _LongBlock:
         self.above_first = above(block.units[0], block.lines, budget)
         self.above_later = above(block.units[0], open_headings(block.lines, block.units[: block.leads]), budget)
         self.newlines = [_newlines(unit) for unit in block.units]
+        self.parents = parents_of_items(block.units[-1]) if block.units[-1].kind == "list" else ()
+        self.lead_in = next((unit.text for unit in block.units[: block.leads] if unit.kind == "paragraph"), "")
 
     def atoms(self, sizes: Sequence[int]) -> Iterator[Atom]:
         """What `cut` begins with: the units, of which leads and a table's header are glued to what follows."""
@@ -139,6 +141,11 @@ class _LongBlock:
     def _repeated(self, start: int) -> str:
         number = self._at(start)
         used = self.budget.size(self.above_later)
+        if self.units[number].kind == "list" and number == len(self.units) - 1:
+            within = start - self.starts[number]
+            return (
+                above_item(self.units[number], within, self.parents, self.lead_in, used, self.budget) if within else ""
+            )
         return repeated(self.units[number], start - self.starts[number], used, self.budget)
 
     def _tail(self, piece: Piece) -> str:

@@ -1,7 +1,10 @@
-"""What stands at the top of a chunk without being new: headings, a table's header, the end of the chunk before."""
+"""What stands at the top of a chunk without being new: headings, a table's header, a list's lead-in and parent items,
+the end of the chunk before.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -15,6 +18,7 @@ _HEADINGS = 3
 _OVERLAP = 4
 _LABEL = 8
 _LABEL_CHARS = 200
+_INDENT = re.compile(r"[ \t]*")
 
 
 def open_headings(lines: tuple[str, ...], units: Sequence[Unit]) -> tuple[str, ...]:
@@ -75,6 +79,39 @@ def repeated(unit: Unit, start: int, used: int, budget: Budget) -> str:
         if colon and "\n" not in label and _short(label, budget):
             text += label + colon
     return text
+
+
+def parents_of_items(unit: Unit) -> tuple[int, ...]:
+    """For each item of a list (each of its breaks) the number of the item that it is indented below, or -1."""
+    parents: list[int] = []
+    open_items: list[tuple[int, int]] = []  # indentation and number, outermost first
+    for number, start in enumerate(unit.breaks):
+        indent = len(_INDENT.match(unit.text, start)[0].expandtabs(4))  # type: ignore[index]  # it matches anywhere
+        while open_items and open_items[-1][0] >= indent:
+            open_items.pop()
+        parents.append(open_items[-1][1] if open_items else -1)
+        open_items.append((indent, number))
+    return tuple(parents)
+
+
+def above_item(unit: Unit, start: int, parents: Sequence[int], lead_in: str, used: int, budget: Budget) -> str:
+    """What a piece of a list that begins at the offset `start` repeats: the lead-in, and the items that are open there.
+
+    Of each item its first line. With `used` tokens of headings above, they take a quarter of the room at most; what
+    does not fit is left out, the nearest items being the most important.
+    """
+    lines: list[str] = []
+    room = min(budget.room // _OVERLAP, budget.room - used - budget.room // _OVERLAP)
+    number = bisect_right(unit.breaks, start) - 1
+    while number >= 0 and (number := parents[number]) >= 0:
+        line = unit.text[unit.breaks[number] : unit.breaks[number + 1]].split("\n", 1)[0].rstrip()
+        lines = _with(line, lines, room, budget)
+    return "".join(f"{line}\n" for line in (_with(lead_in, lines, room, budget) if lead_in else lines))
+
+
+def _with(line: str, lines: list[str], room: int, budget: Budget) -> list[str]:
+    """The lines below another one, if they fit together."""
+    return [line, *lines] if budget.size("\n".join((line, *lines))) <= room else lines
 
 
 def _short(text: str, budget: Budget) -> bool:

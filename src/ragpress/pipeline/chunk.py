@@ -8,6 +8,7 @@ been made.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from pathlib import Path
 
@@ -144,6 +145,8 @@ def _job(repository: Repository, source: str, data: bytes, root: Path | None, co
 def read_source(path: Path, source: str) -> bytes:
     """The bytes of a source as they are at one moment. Raises SourceError for what is no readable file."""
     try:
+        if not os.path.lexists(path):
+            raise SourceError("file-gone", "there is no such file; check its name", source)
         if not path.is_file():
             raise SourceError("not-a-file", "it is not a regular file; remove it or give it another name", source)
         before = path.stat()

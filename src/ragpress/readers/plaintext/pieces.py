@@ -163,7 +163,8 @@ def _sentences(lines: list[Line]) -> bool:
 
 def _leaves_list(before: Line, line: Line) -> bool:
     """Whether a line without a mark is not the rest of the list item above it."""
-    return not line.indented and not line.text[0].islower() and before.text.endswith(_ENDS)
+    leads = line.text.endswith(":")
+    return not line.indented and not line.text[0].islower() and (leads or before.text.endswith(_ENDS))
 
 
 def _heading_level(run: Sequence[Line], at: int, *, capitals: bool) -> int:
