@@ -369,3 +369,17 @@ def test_a_number_shown_rounded_leaves_the_number_of_a_later_row() -> None:
     chunks = chunk_document(document, Config(), words)[0]
     assert [chunk.locator for chunk in chunks] == ["Врачи!R1-4"]
     assert audit(data, document, chunks, Config()).gaps == ()
+
+
+def test_a_word_longer_than_a_chunk_is_seen_in_its_parts() -> None:
+    code = "".join(f"{number:x}" for number in range(2000))
+    document = read_document(book([["Ключ", "Число"], [code, 5], ["б", 6]]), "a.xlsx", Config())
+    chunks = chunk_document(document, Config(), len)[0]
+    assert sum(chunk.locator == "Врачи!R2" for chunk in chunks) > 1
+    assert audit(book([["Ключ", "Число"], [code, 5], ["б", 6]]), document, chunks, Config()).gaps == ()
+
+
+def test_formats_are_found_without_relationships() -> None:
+    with zipfile.ZipFile(io.BytesIO(book([["День", "Врач"], [Styled(45200, 1), "Окулист"]], ["dd.mm.yyyy"]))) as file:
+        parts = {name: file.read(name) for name in file.namelist() if name != "xl/_rels/workbook.xml.rels"}
+    assert audited(pack(parts)).gaps == ()

@@ -102,13 +102,16 @@ def _without_divided_words(short: Counter[str], owned: Sequence[str]) -> Counter
             word = words(before[-_DIVIDED:])[-1] + words(behind[:_DIVIDED])[0]
             if word in short:
                 short -= Counter([word])
-    long = [word for word in short if len(word) >= _DIVIDED]
-    if long:
-        squashed = _squash(owned)
-        for word in long:
-            if word in squashed:
-                del short[word]
+    for word in divided_words(short, owned):
+        del short[word]
     return short
+
+
+def divided_words(missing: Iterable[str], owned: Sequence[str]) -> list[str]:
+    """The long ones of some words that were divided between these texts."""
+    long = [word for word in missing if len(word) >= _DIVIDED]
+    squashed = _squash(owned) if long else ""
+    return [word for word in long if word in squashed]
 
 
 def _without_repeated_headings(

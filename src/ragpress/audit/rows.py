@@ -9,7 +9,15 @@ from typing import TypeVar
 
 import msgspec
 
-from ragpress.audit.compare import MAX_GAPS, WordCounts, count_duplicated, heading_words, own_text, shorten
+from ragpress.audit.compare import (
+    MAX_GAPS,
+    WordCounts,
+    count_duplicated,
+    divided_words,
+    heading_words,
+    own_text,
+    shorten,
+)
 from ragpress.audit.values import TRUTH, Numbers, claim
 from ragpress.audit.visible import SheetRow, StoredCell, Visible, VisibleText, words
 from ragpress.records import Chunk, Document, Gap, LeftOut, Locator
@@ -22,8 +30,8 @@ _Lost = tuple[Locator, str, int]  # a place, what is missing there, and how many
 class _SheetWords(msgspec.Struct):
     """A sheet's rows and floating texts, and for each row the numbers of the chunks that stand for it.
 
-    `words` and `numbers` are what each chunk says and no cell has claimed yet; `spare` are words, `lines` texts that
-    stand for the sheet outside of its chunks, in headings or among what was left out on purpose.
+    `texts` are those of the chunks, `words` and `numbers` what each says and no cell has claimed yet; `spare` are
+    words, `lines` texts that are outside of the sheet's chunks, in headings or among what was left out on purpose.
     """
 
     rows: list[SheetRow]
@@ -31,6 +39,7 @@ class _SheetWords(msgspec.Struct):
     spare: Counter[str]
     lines: list[str]
     holders: dict[int, list[int]]
+    texts: list[str]
     words: list[Counter[str]]
     numbers: list[Numbers]
 
@@ -91,7 +100,7 @@ def _gather(
             holders[number].append(index)
     texts = [own_text(chunk) for chunk in chunks]
     counts = [Counter(words(text)) for text in texts]
-    return _SheetWords(rows, pieces, spare, [], dict(holders), counts, [Numbers(text) for text in texts])
+    return _SheetWords(rows, pieces, spare, [], dict(holders), texts, counts, [Numbers(text) for text in texts])
 
 
 def _lost_of(sheet: _SheetWords) -> list[_Lost]:
@@ -113,7 +122,8 @@ def _lost_of(sheet: _SheetWords) -> list[_Lost]:
         numbers = [Numbers("\n".join((*sheet.lines, *(left.unclaimed() for left in sheet.numbers))))]
     lost: list[_Lost] = []
     for row, cells in lacking:
-        missing = _claim_row(cells, [rest], numbers)
+        owned = [sheet.texts[index] for index in sheet.holders.get(row.number, [])]
+        missing = [cell for cell in _claim_row(cells, [rest], numbers) if not _is_divided(cell, owned)]
         if missing:
             place = Locator("R", row.number, row.number, row.sheet)
             count = sum(len(_words(cell)) for cell in missing)
@@ -136,6 +146,12 @@ def _claim_row(cells: Sequence[StoredCell], pools: list[Counter[str]], numbers: 
         elif lost := _claim_words(words(cell.text), pools):
             missing.append(cell if len(lost) == len(words(cell.text)) else StoredCell(" ".join(lost)))
     return missing
+
+
+def _is_divided(cell: StoredCell, owned: Sequence[str]) -> bool:
+    """Whether what is missing of a cell are long words that were divided between its row's chunks."""
+    missing = words(cell.text) if cell.kind == "text" else []
+    return bool(missing) and len(divided_words(missing, owned)) == len(missing)
 
 
 def _claim_words(wanted: list[str], pools: list[Counter[str]]) -> list[str]:

@@ -115,7 +115,8 @@ def visible_xlsx(data: bytes, source: str) -> Visible:
 
 
 def _linked_tree(parts: Parts, links: dict[str, tuple[str, str]], kind: str) -> Element:
-    return parts.tree(next((name for found, name in links.values() if found == kind), ""))
+    # Where the relationships are broken, the part still has its usual name.
+    return parts.tree(next((name for found, name in links.values() if found == kind), f"xl/{kind}.xml"))
 
 
 def _shared_strings(root: Element) -> list[str]:
