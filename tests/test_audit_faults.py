@@ -49,7 +49,11 @@ def without_tables(read_blocks: Any) -> Any:
 
 
 def without_lists(read_pieces: Any) -> Any:
-    return lambda text: [piece for piece in read_pieces(text) if piece.kind != "list"]
+    def changed(text: str) -> Any:
+        pieces, left_out = read_pieces(text)
+        return [piece for piece in pieces if piece.kind != "list"], left_out
+
+    return changed
 
 
 def without_record(records: Any) -> Any:
