@@ -1,4 +1,4 @@
-"""Plain text: which lines are headings, questions, lists and paragraphs."""
+"""Plain text: what examples cannot show. The examples: tests/cases/text/plaintext*.txt."""
 
 from __future__ import annotations
 
@@ -39,38 +39,6 @@ def test_text_without_headings_has_no_section() -> None:
     assert read("Просто текст.").title == "name"
 
 
-def test_blank_lines_rules_and_page_ends_divide_paragraphs() -> None:
-    found = units(f"{LONG}\n\n \t\n{LONG}\n-----\n{LONG}\n\f{LONG}\n* * *\nконец.\n")
-    assert [unit.text for unit in found] == [LONG, LONG, LONG, LONG, "конец."]
-    assert [str(unit.locator) for unit in found] == ["L1", "L4", "L6", "L7", "L9"]
-
-
-def test_a_wrapped_paragraph_keeps_its_line_breaks_and_stays_whole() -> None:
-    wrapped = (
-        "Стационар клиники работает по будням с\nвосьми утра до шести вечера на втором\n"
-        "этаже. Здесь ставят капельницы, проводят\nнебольшие операции под местным\nобезболиванием."
-    )
-    assert texts(f"{wrapped}\n\nДругой.") == [wrapped, "Другой."]
-    assert units(wrapped)[0].breaks == ()
-
-
-def test_without_blank_lines_each_long_line_is_a_paragraph() -> None:
-    lines = [LONG, "Коротко о главном.", f"{LONG} {LONG}", "Потом ещё кое-что, что не так важно."]
-    assert texts("\n".join(lines)) == lines
-
-
-def test_short_lines_that_do_not_run_on_stay_together_and_come_apart_between_lines() -> None:
-    (unit,) = units("Клиника «Пример»\nг. Образцов\nул. Ленточная, 7\nтел. 000-00-00\n")
-    assert unit.text == "Клиника «Пример»\nг. Образцов\nул. Ленточная, 7\nтел. 000-00-00"
-    assert [unit.text[at:].split("\n")[0] for at in unit.breaks] == unit.text.split("\n")
-
-
-def test_an_indented_first_line_begins_a_paragraph() -> None:
-    first = "    Первый абзац начинается с отступа и\nпродолжается на второй строке, пока не\nкончится."
-    second = "    Второй абзац тоже с отступом, и он тоже\nдлиннее одной строки."
-    assert texts(f"{first}\n{second}") == [first.strip(), second.strip()]
-
-
 def test_text_without_stops_or_spaces_is_kept_whole() -> None:
     text = "водоснабжающая инфраструктура " * 3000
     assert texts(text) == [text.strip()]
@@ -86,24 +54,6 @@ def test_lines_in_capitals_open_sections() -> None:
         ("ПОСЛЕ КАПЕЛЬНИЦЫ", "## ПОСЛЕ КАПЕЛЬНИЦЫ", 2),
         ("ПОСЛЕ КАПЕЛЬНИЦЫ", "## ПОСЛЕ КАПЕЛЬНИЦЫ", 2),
     ]
-
-
-def test_a_title_in_capitals_stays_above_the_first_section() -> None:
-    found = read(f"ПАМЯТКА ПАЦИЕНТУ\n\nЧТО ВЗЯТЬ\n\n{LONG}\n\nКОГДА ЗВОНИТЬ\n\n{LONG}\n")
-    assert found.title == "ПАМЯТКА ПАЦИЕНТУ"
-    assert [unit.headings for unit in found.units] == [("ПАМЯТКА ПАЦИЕНТУ", "ЧТО ВЗЯТЬ"), ("КОГДА ЗВОНИТЬ",)]
-
-
-def test_a_title_in_capitals_may_take_two_lines() -> None:
-    assert sections(f"ПАМЯТКА ПАЦИЕНТУ\nДНЕВНОГО СТАЦИОНАРА\n\n{LONG}\n") == [
-        ("ПАМЯТКА ПАЦИЕНТУ ДНЕВНОГО СТАЦИОНАРА", LONG)
-    ]
-
-
-def test_a_paragraph_in_capitals_is_no_heading() -> None:
-    shouted = "ВНИМАНИЕ! ВХОД ТОЛЬКО В БАХИЛАХ\nИ ХАЛАТЕ, ВЕРХНЮЮ ОДЕЖДУ СДАВАЙТЕ\nВ ГАРДЕРОБ НА ПЕРВОМ ЭТАЖЕ."
-    text = f"{LONG}\n\n{shouted}\n\n{LONG}\n\nПрограмма даётся КАК ЕСТЬ\nИ БЕЗ ГАРАНТИЙ\nлюбого рода.\n\n{LONG}"
-    assert {unit.section for unit in units(text)} == {""}
 
 
 @pytest.mark.parametrize(
@@ -137,22 +87,6 @@ def test_numbered_titles_with_text_below_open_sections(first: str, second: str) 
     assert sections(f"{first}\n\n{LONG}\n\n{second}\n\n{LONG}\n") == [(first, LONG), (second, LONG)]
 
 
-def test_numbers_nest_by_their_parts() -> None:
-    found = units(f"1. Запись\n\n1.1. По телефону\n\n{LONG}\n\n1.2 На сайте\n\n{LONG}\n\n2. Отмена\n\n{LONG}\n")
-    assert [unit.headings for unit in found] == [
-        ("1. Запись", "1.1. По телефону"),
-        ("1. Запись", "1.2 На сайте"),
-        ("2. Отмена",),
-    ]
-
-
-def test_numbered_titles_directly_above_their_text_open_sections() -> None:
-    assert sections(f"1. Запись на приём\n{LONG}\n2. Отмена записи\n{LONG}\n") == [
-        ("1. Запись на приём", LONG),
-        ("2. Отмена записи", LONG),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -180,25 +114,6 @@ def test_no_word_of_a_heading_is_lost() -> None:
 # Lists
 
 
-def test_numbered_lines_that_follow_each_other_are_a_list() -> None:
-    (unit,) = units("1. Снимите одежду\n2. Пройдите в кабинет\n   и сядьте\n3. Ждите\n")
-    assert unit.kind == "list"
-    assert [unit.text[at:].split("\n")[0] for at in unit.breaks] == [
-        "1. Снимите одежду",
-        "2. Пройдите в кабинет",
-        "3. Ждите",
-    ]
-
-
-def test_short_numbered_lines_with_blank_lines_between_are_a_list_not_headings() -> None:
-    found = units("1. Паспорт\n\n2. Полис\n\n3. Направление\n\nБез них не примут.\n")
-    assert [(unit.kind, unit.section, unit.text) for unit in found] == [
-        ("list", "", "1. Паспорт\n\n2. Полис\n\n3. Направление"),
-        ("paragraph", "", "Без них не примут."),
-    ]
-    assert found[0].breaks == (0, 12, 22)
-
-
 @pytest.mark.parametrize("mark", ["-", "–", "—", "•", "*", "۱-", "الف)", "а)"])
 def test_bullets_and_letters_mark_items_below_their_lead_in(mark: str) -> None:
     found = units(f"Возьмите:\n{mark} полис\n{mark} паспорт\n")
@@ -206,20 +121,6 @@ def test_bullets_and_letters_mark_items_below_their_lead_in(mark: str) -> None:
         ("paragraph", "Возьмите:"),
         ("list", f"{mark} полис\n{mark} паспорт"),
     ]
-
-
-def test_a_heading_may_stand_above_a_list_that_begins_with_one() -> None:
-    found = units("1. Документы\n\n1. паспорт\n2. полис\n\n2. Порядок\n\nПриходите вовремя.\n")
-    assert [(unit.section, unit.kind) for unit in found] == [("1. Документы", "list"), ("2. Порядок", "paragraph")]
-
-
-def test_text_behind_a_list_is_a_paragraph() -> None:
-    assert texts("- полис;\n- паспорт.\nБез них не примут.\n") == ["- полис;\n- паспорт.", "Без них не примут."]
-
-
-def test_a_long_numbered_clause_is_a_paragraph() -> None:
-    found = units(f"1.1. {LONG}\n\n1.2. {LONG} {LONG}\n\n1.3. {LONG} {LONG}\n")
-    assert [unit.kind for unit in found] == ["paragraph"] * 3
 
 
 # Questions
@@ -246,19 +147,6 @@ def test_questions_open_sections_and_stay_apart_from_their_answers(asks: str, re
         ("Где?", f"{replies} Тут."),
     ]
     assert len({unit.section_number for unit in units(text)}) == 2
-
-
-def test_a_question_of_several_lines_goes_on_to_its_answer() -> None:
-    assert texts("В: Когда и где\nведётся приём?\nО: Завтра.\n") == ["В: Когда и где\nведётся приём?", "О: Завтра."]
-
-
-def test_questions_stand_under_the_heading_above_them() -> None:
-    found = units("ОПЛАТА\n\nВ: Чем?\nО: Картой.\n\nАДРЕС\n\nСадовая, 1.\n")
-    assert [(unit.section, unit.headings, unit.breadcrumb) for unit in found] == [
-        ("Чем?", ("ОПЛАТА", "Чем?"), "## ОПЛАТА"),
-        ("Чем?", ("ОПЛАТА", "Чем?"), "## ОПЛАТА"),
-        ("АДРЕС", ("АДРЕС",), "## АДРЕС"),
-    ]
 
 
 # Bytes

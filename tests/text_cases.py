@@ -22,7 +22,7 @@ from units import words
 FOLDER = Path(__file__).resolve().parent / "cases" / "text"
 _CODE_POINT = re.compile(r"<U\+([0-9A-F]{4,5})>")
 _UNSEEN = re.compile(
-    "[\u00ad\u0600-\u0605\u061c\u064b-\u065f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufb50-\ufeff\f]"
+    "[\u00a0\u00ad\u0300-\u036f\u0600-\u0605\u061c\u064b-\u065f\u2009\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufb50-\ufeff\f]"
 )
 
 
@@ -41,7 +41,9 @@ class Case(NamedTuple):
 
     def expected(self) -> dict[str, str]:
         """The other parts. That there are no messages and no gaps in what is covered goes without saying."""
-        unsaid = {} if self.file.startswith(("normal", "sentences")) else {"error": "", "messages": "", "gaps": ""}
+        if self.file.startswith("sentences"):
+            return {"sentences": self.parts["input"]}
+        unsaid = {} if self.file.startswith("normal") else {"error": "", "messages": "", "gaps": ""}
         return {**unsaid, **{name: part for name, part in self.parts.items() if name != "input"}}
 
     def _results(self, source: str) -> dict[str, str]:
@@ -67,8 +69,10 @@ def _cases(path: Path) -> Iterator[Case]:
 
 
 def _cut(line: str) -> str:
-    """A line with `¦` between its sentences."""
-    return "¦".join(line[start:end].rstrip() for start, end in sentence_spans(line))
+    """A line with `¦` where a sentence ends inside it, for one that may have such marks."""
+    text = line.replace("¦", "")
+    found = [text[start:end] for start, end in sentence_spans(text)]
+    return "".join(f"{each.rstrip()}¦{each[len(each.rstrip()) :]}" for each in found[:-1]) + "".join(found[-1:])
 
 
 def _setting(written: str) -> tuple[str, Any]:
