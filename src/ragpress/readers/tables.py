@@ -130,9 +130,11 @@ def _repeats(row: Row, head: Sequence[Row]) -> bool:
 
 
 def _numbers_columns(row: Row) -> bool:
-    """`1 | 2 | 3`, the numbers of the columns."""
-    filled = row.filled()
-    return len(filled) > 2 and [row.cells[column] for column in filled] == [str(n + 1) for n in range(len(filled))]
+    """`1 | 2 | 3`, the numbers of the columns; in forms of statistics `А | Б | 1 | 2`."""
+    texts = row.own()
+    letters = sum(text in {"А", "Б", "В", "A", "B", "C"} for text in texts[:-2])
+    numbers = [str(number + 1) for number in range(len(texts) - letters)]
+    return len(texts) > 2 and row.filled()[0] == 0 and texts[letters:] == numbers
 
 
 def _is_signature(rows: Sequence[Row]) -> bool:

@@ -84,12 +84,14 @@ def _name_columns(view: View, index: int) -> bool:
     steps = _steps(view, index)
     if len(steps) < 2 or not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
         return False
+    if any(_steps(view, number) == steps for number in below):
+        return False  # such as a calendar
     if filled[0] > 0:
         return all(view.filled[number][0] == 0 for number in below)
     corner = row.cells[0]
     if len(steps) < 3 or len(set(steps)) > 1 or kind(corner) != "text" or len(below) < 2:
         return False
-    return (is_name(corner) or bool(_UNIT.search(corner))) and not any(_steps(view, at) == steps for at in below)
+    return is_name(corner) or bool(_UNIT.search(corner))
 
 
 def _steps(view: View, index: int) -> list[float]:

@@ -82,6 +82,7 @@ class View:
                 mark == "t"
                 or (mark == "c" and holds == "f" and _begins_with_letter(text))
                 or (mark == "w" and column in self.plain)
+                or (mark == "f" and column in self.periodic and any(map(str.isdigit, text)))
             ):
                 names += 1
             elif mark == "p" and column not in self.periodic and holds == "f":
