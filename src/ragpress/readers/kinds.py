@@ -24,7 +24,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _WITH_TIME = re.compile(rf"([^\W\d_]+)\.?(?:[ -'’]{{0,2}}(?:{_YEAR}|\d\d)(?: ?г\.?)?)?{_FOOTNOTE}", re.IGNORECASE)
-_YEAR_MARKED = re.compile(r"(?:19|20)\d\d\d")
+_YEAR_MARKED = re.compile(r"(?:1[34]|19|20)\d\d\d")
 _AMOUNT = re.compile(
     r"(?:(?:usd|eur|rub|руб\.?)\s?)?[-+~≈<>]?\d(?:[\d\s.,٬٫:/%()-]*[\d%)])?"
     r"\s?(?:[^\W\d_]{1,5}\.?|тысяч|миллион\w*|рублей|تومان|درصد|[^\w\s]{1,2})?"
@@ -79,7 +79,7 @@ def is_time_word(text: str) -> bool:
 
 def is_marked_year(text: str) -> bool:
     """A year with the number of a footnote behind it: `20161` among years is 2016."""
-    return bool(_YEAR_MARKED.fullmatch(text))
+    return bool(_YEAR_MARKED.fullmatch(text.translate(_ASCII)))
 
 
 def is_range(text: str) -> bool:

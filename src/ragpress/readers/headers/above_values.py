@@ -40,27 +40,13 @@ def body_start(view: View) -> int | None:
 def _fuller_names(view: View, index: int) -> int | None:
     """A row of names soon below that fills more columns than all values above it."""
     most = 0
-    first = not any(len(filled) > 1 for filled in view.filled[:index])
     for number in range(index, min(index + PREFACE, len(view.rows) - 1)):
-        said = view.said(number)
-        filled = len(view.filled[number])
+        said, filled = view.said(number), len(view.filled[number])
         if view.is_body(number):
             most = max(most, filled)
-        elif (
-            (filled > most or (first and filled == most and _are_known(view, number)))
-            and filled * 5 >= view.width * 3
-            and not said.values
-            and said.names + said.periods > 1
-        ):
-            following = next((at for at in range(number + 1, len(view.rows)) if view.said(at).values), None)
-            if following is not None and view.is_body(following) and len(view.filled[following]) >= most:
-                return number
+        elif filled > most and not said.values and said.names + said.periods > 1:
+            return number
     return None
-
-
-def _are_known(view: View, index: int) -> bool:
-    names = sum(is_name(view.rows[index].cells[column]) for column in view.filled[index])
-    return names * 4 >= len(view.filled[index]) * 3
 
 
 def _name_columns(view: View, index: int) -> bool:
@@ -152,11 +138,7 @@ def _names_stub(view: View, index: int, body: int) -> bool:
                for number in range(body, len(view.rows)))  # fmt: skip
     if is_name(text) and index + 1 < body:
         return True  # above the label of a group
-    return not more and (is_name(text) or _gap_below(view, index) > view.rows[index].gap)
-
-
-def _gap_below(view: View, index: int) -> int:
-    return view.rows[index + 1].gap if index + 1 < len(view.rows) else 0
+    return not more and view.rows[index + 1].gap > view.rows[index].gap
 
 
 def _is_alone(view: View, index: int) -> bool:
