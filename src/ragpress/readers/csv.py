@@ -132,10 +132,13 @@ def _tolerant(text: str, delimiter: str, quote: str, first: int) -> tuple[list[_
     fields: list[str] = []
     plain = re.compile(f"[^{re.escape(delimiter)}\n]*")
     position, number = 0, first
+    open_until = 0  # no quotation that opens before this place ends
     while position < len(text):
         value, end = None, position
         if text[position] == quote:
-            end = _closing(text, position, delimiter, quote)
+            end = _closing(text, position, delimiter, quote) if position >= open_until else 0
+            if end < 0:
+                end, open_until = 0, position + _LOOK_AHEAD
             if end:
                 value = text[position + 1 : end].replace(quote * 2, quote)
                 end += 1
@@ -156,7 +159,7 @@ def _tolerant(text: str, delimiter: str, quote: str, first: int) -> tuple[list[_
 
 
 def _closing(text: str, start: int, delimiter: str, quote: str) -> int:
-    """Where the quotation that opens at `start` ends, or 0.
+    """Where the quotation that opens at `start` ends; 0 where another one opens before, -1 where none ends.
 
     A quote ends it before a delimiter, a line end or the end of the text. One that stands like an opening quote in a
     later line tells that the first one never ended.
@@ -176,7 +179,7 @@ def _closing(text: str, start: int, delimiter: str, quote: str) -> int:
         if line_end >= 0 and position > line_end and text[position - 1] in ("\n", delimiter):
             return 0
         position += 1
-    return 0
+    return -1
 
 
 def _whole_comments(records: Sequence[_Record], delimiter: str) -> Iterator[_Record]:
