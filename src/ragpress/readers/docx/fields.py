@@ -6,14 +6,17 @@ likes, with other fields in both. Files hold fields that never end: they hide no
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
-from ragpress.readers.docx.links import field_address
 from ragpress.readers.docx.names import W, inner, number, switch, value
 from ragpress.readers.ooxml.xml import EMPTY, Element
 
 _DELETED = (W + "del", W + "moveFrom")
 PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION"})
+_LINK = re.compile(r"\s*HYPERLINK\s+(?:\"([^\"]*)\"|([^\s\\\"]\S*))", re.IGNORECASE)
+_BOOKMARK = re.compile(r"\\l\s+\"?([^\"\s]+)")
 _BUTTONS = frozenset({"MACROBUTTON", "GOTOBUTTON"})
 
 
@@ -135,3 +138,13 @@ def _form(data: Element | None) -> str:
     entries = [entry.get(W + "val") or "" for entry in choices.iterfind(W + "listEntry")]
     chosen = number(value(choices, W + "result")) or number(value(choices, W + "default")) or 0
     return entries[chosen] if 0 <= chosen < len(entries) else ""
+
+
+def field_address(instruction: str) -> str:
+    """The address in the code of a HYPERLINK field (17.16.5.25), empty for another field or a bookmark."""
+    found = _LINK.match(instruction)
+    if found is None:
+        return ""
+    bookmark = _BOOKMARK.search(instruction, found.end())
+    address = found[1] or found[2] or ""
+    return f"{address}#{bookmark[1]}" if address and bookmark else address

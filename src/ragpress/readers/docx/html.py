@@ -9,8 +9,8 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from ragpress.readers.docx.blocks import Block, Cell, Paragraph, Table, TableRow
-from ragpress.readers.docx.links import linked
 from ragpress.readers.docx.names import number
+from ragpress.readers.ooxml.links import linked
 from ragpress.readers.ooxml.xml import Element
 from ragpress.text import decode
 

@@ -18,11 +18,12 @@ import msgspec
 
 from ragpress.readers.docx.blocks import Block
 from ragpress.readers.docx.context import DEEPEST, Context, flat_text
-from ragpress.readers.docx.links import field_address, linked
+from ragpress.readers.docx.fields import field_address
 from ragpress.readers.docx.math import formula_text
 from ragpress.readers.docx.names import CX, DGM, MC, VAL, A, C, M, V, W, switched_on
 from ragpress.readers.docx.styles import CharacterStyle, ParagraphStyle
 from ragpress.readers.docx.symbols import symbol_char, symbol_text
+from ragpress.readers.ooxml.links import linked
 from ragpress.readers.ooxml.xml import Element
 
 DELETED = frozenset({W + "del", W + "moveFrom"})

@@ -1,10 +1,11 @@
-"""Addresses of links in cells, kept as inline links of Markdown keep theirs: `[text](address)`."""
+"""Addresses of links in cells: of the `hyperlink` elements of a sheet, and of formulas."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from ragpress.readers.ooxml.links import linked
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import Element
 from ragpress.readers.xlsx.content import Area, SheetContent, area, rows_between
@@ -12,19 +13,7 @@ from ragpress.readers.xlsx.strings import clean
 
 MAX_VISITS = 1 << 20
 """Rows that all links together may reach over; beyond them a link has the first row of its range."""
-_LONGEST = 2_083  # characters of an address, as in Excel
-
-_WEB = re.compile(r"(?:https?|ftp|mailto|tel):\S+", re.IGNORECASE)
 _FORMULA = re.compile(r'\s*HYPERLINK\(\s*"((?:[^"]|"")*)"\s*[,)]', re.IGNORECASE)
-_ENDS = re.compile(r"^(?:https?|ftp|mailto|tel):(?://)?(?:www\.)?|[/#]+$|\?subject=.*", re.IGNORECASE | re.DOTALL)
-
-
-def linked(text: str, address: str) -> str:
-    """A cell's text with the address that it leads to, unless that says the same or is no address of the web."""
-    address = clean(address)
-    if not _WEB.fullmatch(address) or len(address) > _LONGEST or _same(text, address):
-        return text
-    return f"[{text}](<{address}>)" if "(" in address or ")" in address else f"[{text}]({address})"
 
 
 def formula_address(formula: str) -> str:
@@ -61,12 +50,6 @@ def add_links(content: SheetContent, links: Sequence[tuple[Area, str]]) -> int:
                 if column in texts and (row, column) not in done:
                     done.add((row, column))
                     added -= len(texts[column])
-                    texts[column] = linked(texts[column], address)
+                    texts[column] = linked(texts[column], clean(address))
                     added += len(texts[column])
     return added
-
-
-def _same(text: str, address: str) -> bool:
-    if address.lower().startswith("tel:"):
-        return re.sub(r"\D", "", text) == re.sub(r"\D", "", address)
-    return _ENDS.sub("", text.strip()).lower() == _ENDS.sub("", address).lower()

@@ -13,10 +13,11 @@ from openpyxl.utils.datetime import WINDOWS_EPOCH
 
 from ragpress.errors import SourceError
 from ragpress.readers.ooxml.formatted_values import ENGLISH, NumberLocale, show_number, show_text
+from ragpress.readers.ooxml.links import linked
 from ragpress.readers.ooxml.package import Package
 from ragpress.readers.ooxml.xml import EMPTY, Element, child, is_on, local
 from ragpress.readers.xlsx.content import MAX_COLUMN, MAX_ROW, SheetContent, area
-from ragpress.readers.xlsx.links import add_links, formula_address, linked, sheet_link
+from ragpress.readers.xlsx.links import add_links, formula_address, sheet_link
 from ragpress.readers.xlsx.stream import stream
 from ragpress.readers.xlsx.strings import clean, rich_text
 from ragpress.readers.xlsx.styles import CellStyles
@@ -175,7 +176,7 @@ def _text(cell: Element, style: int, row: int, content: SheetContent, book: Book
         return clean(f"={formula.text}") if formula.text else ""
     text = _value_text(cell, kind, value, style, content, book)
     address = formula_address(formula.text) if formula is not None and formula.text and text else ""
-    return linked(text, address) if address else text
+    return linked(text, clean(address)) if address else text
 
 
 def _value_text(cell: Element, kind: str, value: str, style: int, content: SheetContent, book: Book) -> str:
