@@ -12,12 +12,10 @@ from itertools import groupby
 
 from ragpress.chunking.budget import Budget
 from ragpress.chunking.context import open_headings
-from ragpress.chunking.parts import Draft
-from ragpress.chunking.qa import find_pairs
-from ragpress.chunking.qa_titles import with_titles
-from ragpress.chunking.rows import row_runs
-from ragpress.chunking.sections import chunk_run, content_type, is_one_chunk
-from ragpress.chunking.semantic import Compare, Seams, find_seams
+from ragpress.chunking.drafts import NewChunk
+from ragpress.chunking.qa import find_pairs, with_titles
+from ragpress.chunking.sections import chunk_run, content_type, is_one_chunk, row_runs
+from ragpress.chunking.semantic import Breakpoints, Compare, find_breakpoints
 from ragpress.config import Config
 from ragpress.errors import message
 from ragpress.records import Chunk, Document, Message, Unit, chunk_id
@@ -41,14 +39,14 @@ def chunk_document(
         for run in _runs(section, budget):
             runs.append((run, lines))
             lines = open_headings(lines, run)
-    seams: Seams = {}
+    breakpoints: Breakpoints = {}
     if config.strategy == "semantic":
         if compare is None:
             raise ValueError("semantic chunking has nothing to compare sentences with")
         long = (unit for run, lines in runs if not is_one_chunk(run, lines, budget) for unit in run)
-        seams = find_seams(long, budget, config.breakpoint_percentile, compare)
-    drafts = [draft for run, lines in runs for draft in _within_limit(run, lines, budget, seams)]
-    return _linked(document.source, drafts), _messages(document.source, budget)
+        breakpoints = find_breakpoints(long, budget, config.breakpoint_percentile, compare)
+    chunks = [chunk for run, lines in runs for chunk in _within_limit(run, lines, budget, breakpoints)]
+    return _linked(document.source, chunks), _messages(document.source, budget)
 
 
 def _sections(units: Sequence[Unit], config: Config) -> Iterator[list[Unit]]:
@@ -80,21 +78,23 @@ def _runs(section: Sequence[Unit], budget: Budget) -> Iterator[list[Unit]]:
             leads = []
 
 
-def _within_limit(run: Sequence[Unit], lines: tuple[str, ...], budget: Budget, seams: Seams) -> list[Draft]:
+def _within_limit(
+    run: Sequence[Unit], lines: tuple[str, ...], budget: Budget, breakpoints: Breakpoints
+) -> list[NewChunk]:
     """The chunks of a run. Done again with less room where a whole is longer than the sum of its parts."""
     while True:
-        drafts = chunk_run(run, lines, budget, seams)
-        most = max(draft.tokens for draft in drafts)
+        chunks = chunk_run(run, lines, budget, breakpoints)
+        most = max(chunk.tokens for chunk in chunks)
         if most <= budget.limit or budget.room == 1:
-            return drafts
+            return chunks
         budget = budget.tightened(most)
 
 
-def _linked(source: str, drafts: Sequence[Draft]) -> tuple[Chunk, ...]:
+def _linked(source: str, chunks: Sequence[NewChunk]) -> tuple[Chunk, ...]:
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     ids: list[str | None] = [None]
-    for draft in drafts:
-        name = draft.headings, draft.own
+    for chunk in chunks:
+        name = chunk.headings, chunk.own
         ids.append(chunk_id(source, *name, seen[name]))
         seen[name] += 1
     ids.append(None)
@@ -102,17 +102,17 @@ def _linked(source: str, drafts: Sequence[Draft]) -> tuple[Chunk, ...]:
         Chunk(
             chunk_id=ids[number] or "",
             source=source,
-            content_type=draft.content_type,
-            section=draft.section,
-            headings=draft.headings,
-            locator=str(draft.locator),
-            tokens=draft.tokens,
+            content_type=chunk.content_type,
+            section=chunk.section,
+            headings=chunk.headings,
+            locator=str(chunk.locator),
+            tokens=chunk.tokens,
             previous_chunk_id=ids[number - 1],
             next_chunk_id=ids[number + 1],
-            context_chars=len(draft.context),
-            text=draft.context + draft.own,
+            context_chars=len(chunk.context),
+            text=chunk.context + chunk.own,
         )
-        for number, draft in enumerate(drafts, start=1)
+        for number, chunk in enumerate(chunks, start=1)
     )
 
 

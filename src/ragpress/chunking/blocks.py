@@ -1,4 +1,4 @@
-"""A block, the units that become one chunk where they fit, and its pieces where they do not."""
+"""A block, the units that become one chunk where they fit, and its segments where they do not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ragpress.chunking.budget import Budget
 from ragpress.chunking.context import above, above_item, open_headings, overlap, parents_of_items, repeated
-from ragpress.chunking.fixed import Atom, Piece, cut
-from ragpress.chunking.parts import PARAGRAPHS, Part, common_path
+from ragpress.chunking.drafts import PARAGRAPHS, ChunkDraft, common_path
+from ragpress.chunking.fixed import Segment, Span, cut
 from ragpress.records import Locator, Unit
 
 
@@ -25,12 +25,12 @@ class Block(NamedTuple):
     lines: tuple[str, ...]
 
 
-def whole(block: Block, size: int, budget: Budget) -> Part:
+def whole(block: Block, size: int, budget: Budget) -> ChunkDraft:
     """A block as one part."""
     first, last = block.units[0], block.units[-1]
     bodies = _bodies(block.units)
     alone = first is last
-    return Part(
+    return ChunkDraft(
         own=first.text if alone else budget.joined([unit.text for unit in block.units], PARAGRAPHS),
         size=size,
         section=bodies[0].section,
@@ -41,19 +41,21 @@ def whole(block: Block, size: int, budget: Budget) -> Part:
     )
 
 
-def pieces(block: Block, sizes: Sequence[int], budget: Budget, seams: Sequence[int] = ()) -> Iterator[Part]:
-    """A block in pieces that fit. `sizes` are its units' sizes; it is cut at the `seams` of its last unit anyway."""
+def segments(
+    block: Block, sizes: Sequence[int], budget: Budget, breakpoints: Sequence[int] = ()
+) -> Iterator[ChunkDraft]:
+    """A block in segments that fit. `sizes` are its units' sizes; its last unit is cut at its `breakpoints` anyway."""
     long = _LongBlock(block, budget)
     place = block.units[0].locator.to(block.units[-1].locator)
-    before: Piece | None = None
-    for atoms in long.stretches(sizes, seams):
+    before: Segment | None = None
+    for spans in long.stretches(sizes, breakpoints):
 
-        def room(start: int, piece: Piece | None, last: Piece | None = before) -> int:
-            return long.room(start, piece or last)
+        def room(start: int, segment: Segment | None, last: Segment | None = before) -> int:
+            return long.room(start, segment or last)
 
-        for piece in cut(long.text, atoms, long.breaks(), budget, room, place):
-            yield long.part(piece, before)
-            before = piece
+        for segment in cut(long.text, spans, long.breaks(), budget, room, place):
+            yield long.draft(segment, before)
+            before = segment
 
 
 def _bodies(units: Sequence[Unit]) -> Sequence[Unit]:
@@ -77,7 +79,7 @@ class _LongBlock:
         self.parents = parents_of_items(block.units[-1]) if block.units[-1].kind == "list" else ()
         self.lead_in = next((unit.text for unit in block.units[: block.leads] if unit.kind == "paragraph"), "")
 
-    def atoms(self, sizes: Sequence[int]) -> Iterator[Atom]:
+    def spans(self, sizes: Sequence[int]) -> Iterator[Span]:
         """What `cut` begins with: the units, of which leads and a table's header are glued to what follows."""
         most = self.budget.room // 2  # of a chunk, for what is glued
         leading = sum(sizes[: self.leads])
@@ -87,27 +89,27 @@ class _LongBlock:
             body = unit.text[unit.repeat :].lstrip("\r\n")
             if header and body:
                 header_size = self.budget.size(header)
-                yield Atom(start, start + len(header), header_size, glued=header_size <= most)
+                yield Span(start, start + len(header), header_size, glued=header_size <= most)
                 start, size = end - len(body), max(1, size - header_size)
-            yield Atom(start, end, size, glued=number < self.leads and leading <= most)
+            yield Span(start, end, size, glued=number < self.leads and leading <= most)
             leading -= sizes[number]
 
-    def stretches(self, sizes: Sequence[int], seams: Sequence[int]) -> Iterator[Iterable[Atom]]:
-        """The atoms between two seams each."""
-        if not seams:
-            yield self.atoms(sizes)
+    def stretches(self, sizes: Sequence[int], breakpoints: Sequence[int]) -> Iterator[Iterable[Span]]:
+        """The spans between two breakpoints each."""
+        if not breakpoints:
+            yield self.spans(sizes)
             return
         base, end = self.starts[-1], len(self.text)
-        leads = [atom for atom in self.atoms(sizes) if atom.start < base]
-        for start, stop in pairwise((base, *(base + seam for seam in seams), end)):
+        leads = [span for span in self.spans(sizes) if span.start < base]
+        for start, stop in pairwise((base, *(base + at for at in breakpoints), end)):
             text = self.text[start:stop].rstrip()
-            yield [*leads, Atom(start, start + len(text), self.budget.size(text))]
+            yield [*leads, Span(start, start + len(text), self.budget.size(text))]
             leads = []
 
     def breaks(self) -> tuple[int, ...]:
         return tuple(start + at for unit, start in zip(self.units, self.starts, strict=True) for at in unit.breaks)
 
-    def room(self, start: int, before: Piece | None) -> int:
+    def room(self, start: int, before: Segment | None) -> int:
         """As `fixed.Room` says."""
         budget = self.budget
         if before is None:
@@ -118,21 +120,21 @@ class _LongBlock:
             context = overlap(self._tail(before), self.text[before.start : before.end], free, budget)
         return free - budget.size(context)
 
-    def part(self, piece: Piece, before: Piece | None) -> Part:
-        """What a piece becomes, given the one before it."""
-        first, last = self._at(piece.start), self._at(piece.end - 1)
+    def draft(self, segment: Segment, before: Segment | None) -> ChunkDraft:
+        """What a segment becomes, given the one before it."""
+        first, last = self._at(segment.start), self._at(segment.end - 1)
         bodies = _bodies(self.units[first : last + 1])
-        return Part(
-            own=self.text[piece.start : piece.end],
-            size=piece.size,
+        return ChunkDraft(
+            own=self.text[segment.start : segment.end],
+            size=segment.size,
             section=bodies[0].section,
             headings=common_path([unit.headings for unit in bodies]),
-            locator=self._place(first, piece).to(self._place(last, piece)),
+            locator=self._place(first, segment).to(self._place(last, segment)),
             above=self.above_later if before else self.above_first,
-            repeated=self._repeated(piece.start),
-            joint=self.text[before.end : piece.start] if before else PARAGRAPHS,
-            tail=self._tail(piece),
-            overlaps=piece.start > self.starts[first],
+            repeated=self._repeated(segment.start),
+            joint=self.text[before.end : segment.start] if before else PARAGRAPHS,
+            tail=self._tail(segment),
+            overlaps=segment.start > self.starts[first],
         )
 
     def _at(self, offset: int) -> int:
@@ -148,18 +150,18 @@ class _LongBlock:
             )
         return repeated(self.units[number], start - self.starts[number], used, self.budget)
 
-    def _tail(self, piece: Piece) -> str:
-        number = self._at(piece.end - 1)
+    def _tail(self, segment: Segment) -> str:
+        number = self._at(segment.end - 1)
         if self.units[number].kind != "paragraph":
             return ""
-        return self.text[max(self.starts[number], piece.start) : piece.end]
+        return self.text[max(self.starts[number], segment.start) : segment.end]
 
-    def _place(self, number: int, piece: Piece) -> Locator:
+    def _place(self, number: int, segment: Segment) -> Locator:
         where, newlines = self.units[number].locator, self.newlines[number]
         if newlines is None:
             return where
-        first = bisect_left(newlines, piece.start - self.starts[number])
-        last = bisect_left(newlines, piece.end - self.starts[number])
+        first = bisect_left(newlines, segment.start - self.starts[number])
+        last = bisect_left(newlines, segment.end - self.starts[number])
         return Locator(where.unit, where.start + first, where.start + last, where.part)
 
 

@@ -22,7 +22,7 @@ _CHARS_A_TOKEN = 4  # in running text: only where a search begins
 _EXACT = 64  # a word's beginning is found to this part of its length
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """A stretch of the text that is cut: offsets, and tokens."""
 
     start: int
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     size: int
 
 
-class Atom(NamedTuple):
+class Span(NamedTuple):
     """A stretch that is kept whole while it fits. `level` is where it comes apart otherwise.
 
     `glued` ones stand at the text's beginning (a heading, a lead-in, a table's header) and stay with what follows.
@@ -43,85 +43,85 @@ class Atom(NamedTuple):
     glued: bool = False
 
 
-Room = Callable[[int, Piece | None], int]
-"""How many tokens of its own a piece may hold, by where it starts and which piece came before it."""
+Room = Callable[[int, Segment | None], int]
+"""How many tokens of its own a segment may hold, by where it starts and which segment came before it."""
 
 
 def cut(
-    text: str, atoms: Iterable[Atom], breaks: tuple[int, ...], budget: Budget, room: Room, place: Locator
-) -> list[Piece]:
-    """The pieces of `text`, in order; only white space lies between them.
+    text: str, spans: Iterable[Span], breaks: tuple[int, ...], budget: Budget, room: Room, place: Locator
+) -> list[Segment]:
+    """The segments of `text`, in order; only white space lies between them.
 
-    Each piece is filled up to its `room`, which must be positive. A last piece below `min_tokens` is evened out with
-    the one before. A word that had to be cut inside is noted in the budget, with `place`.
+    Each segment is filled up to its `room`, which must be positive. A last segment below `min_tokens` is evened out
+    with the one before. A word that had to be cut inside is noted in the budget, with `place`.
     """
-    feed = _Feed(atoms)
-    pieces: list[Piece] = []
-    before: list[Atom] = []  # the last finished piece, held back for evening out
-    taken: list[Atom] = []
+    feed = _Feed(spans)
+    segments: list[Segment] = []
+    before: list[Span] = []  # the last finished segment, held back for evening out
+    taken: list[Span] = []
     used, free = 0, room(0, None)
-    while (atom := feed.next()) is not None:
-        if used + atom.size <= free:
-            taken.append(atom)
-            used += atom.size
+    while (span := feed.next()) is not None:
+        if used + span.size <= free:
+            taken.append(span)
+            used += span.size
             continue
-        next_room = room(atom.start, _piece(taken)) if taken else 0
-        finished = bool(taken) and not taken[-1].glued and atom.size <= next_room
+        next_room = room(span.start, _segment(taken)) if taken else 0
+        finished = bool(taken) and not taken[-1].glued and span.size <= next_room
         if not finished:
-            finer = _finer(text, atom, breaks, budget)
+            finer = _finer(text, span, breaks, budget)
             if finer is not None:
                 feed.put(finer)
                 continue
-            # One word. It begins a new piece unless much of this one is still free for its beginning.
-            finished = bool(taken) and (atom.size <= next_room or 2 * used > free)
+            # One word. It begins a new segment unless much of this one is still free for its beginning.
+            finished = bool(taken) and (span.size <= next_room or 2 * used > free)
         if finished:
             if before:
-                pieces.append(_piece(before))
+                segments.append(_segment(before))
             before, taken, used, free = taken, [], 0, next_room
-            feed.put([atom])
+            feed.put([span])
             continue
-        if not text[atom.start - 1 : atom.start].strip():  # its beginning, not a later piece of it
-            budget.long_words.setdefault(text[atom.start : atom.start + 20], place)
-        end = longest_beginning(text, atom.start, atom.end, free - used, budget)
-        taken.append(Atom(atom.start, end, free - used, INSIDE))
+        if not text[span.start - 1 : span.start].strip():  # its beginning, not a later segment of it
+            budget.long_words.setdefault(text[span.start : span.start + 20], place)
+        end = longest_beginning(text, span.start, span.end, free - used, budget)
+        taken.append(Span(span.start, end, free - used, INSIDE))
         used = free
-        if end < atom.end:
-            feed.put([Atom(end, atom.end, budget.size(text[end : atom.end]), INSIDE)])
+        if end < span.end:
+            feed.put([Span(end, span.end, budget.size(text[end : span.end]), INSIDE)])
     last = _evened(before, taken, budget, room) if before else [taken]
-    return [*pieces, *(_piece(piece) for piece in last if piece)]
+    return [*segments, *(_segment(segment) for segment in last if segment)]
 
 
 class _Feed:
-    """The atoms to come. Lazy, so that a huge text never lies in memory word by word."""
+    """The spans to come. Lazy, so that a huge text never lies in memory word by word."""
 
-    def __init__(self, atoms: Iterable[Atom]) -> None:
-        self._stack = [iter(atoms)]
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._stack = [iter(spans)]
 
-    def next(self) -> Atom | None:
+    def next(self) -> Span | None:
         while self._stack:
-            atom = next(self._stack[-1], None)
-            if atom is not None:
-                return atom
+            span = next(self._stack[-1], None)
+            if span is not None:
+                return span
             self._stack.pop()
         return None
 
-    def put(self, atoms: Iterable[Atom]) -> None:
-        """Puts atoms before all others."""
-        self._stack.append(iter(atoms))
+    def put(self, spans: Iterable[Span]) -> None:
+        """Puts spans before all others."""
+        self._stack.append(iter(spans))
 
 
-def _piece(atoms: list[Atom]) -> Piece:
-    return Piece(atoms[0].start, atoms[-1].end, sum(atom.size for atom in atoms))
+def _segment(spans: list[Span]) -> Segment:
+    return Segment(spans[0].start, spans[-1].end, sum(span.size for span in spans))
 
 
-def _finer(text: str, atom: Atom, breaks: tuple[int, ...], budget: Budget) -> Iterator[Atom] | None:
-    """The atom's parts at the next level where it has several. None for a single word."""
-    for level in range(atom.level, INSIDE):
-        parts = _parts(text, atom.start, atom.end, level, breaks)
+def _finer(text: str, span: Span, breaks: tuple[int, ...], budget: Budget) -> Iterator[Span] | None:
+    """The span's parts at the next level where it has several. None for a single word."""
+    for level in range(span.level, INSIDE):
+        parts = _parts(text, span.start, span.end, level, breaks)
         first, second = next(parts, None), next(parts, None)
         if first is not None and second is not None:
             spans = chain((first, second), parts)
-            return (Atom(start, end, budget.size(text[start:end]), level + 1) for start, end in spans)
+            return (Span(start, end, budget.size(text[start:end]), level + 1) for start, end in spans)
     return None
 
 
@@ -130,14 +130,14 @@ def _parts(text: str, start: int, end: int, level: int, breaks: tuple[int, ...])
         inner = breaks[bisect_right(breaks, start) : bisect_left(breaks, end)]
         for one, two in pairwise((start, *inner, end)):
             # Spaces stay before a line of code and a nested item: they say where it belongs.
-            piece = text[one:two].rstrip()
-            if piece:
-                yield (two - len(text[one:two].lstrip("\r\n")), one + len(piece))
+            segment = text[one:two].rstrip()
+            if segment:
+                yield (two - len(text[one:two].lstrip("\r\n")), one + len(segment))
     elif level == SENTENCES:
         for one, two in sentence_spans(text[start:end]):
-            piece = text[start + one : start + two]
-            if piece.strip():
-                yield (start + two - len(piece.lstrip()), start + one + len(piece.rstrip()))
+            segment = text[start + one : start + two]
+            if segment.strip():
+                yield (start + two - len(segment.lstrip()), start + one + len(segment.rstrip()))
     else:
         for found in _WORDS[level].finditer(text, start, end):
             yield found.span()
@@ -175,10 +175,10 @@ def _separable(text: str, at: int) -> bool:
     return not mark and before not in joiners and behind not in joiners
 
 
-def _evened(before: list[Atom], last: list[Atom], budget: Budget, room: Room) -> list[list[Atom]]:
-    """The last two pieces, made about equal if the last one is below `min_tokens`."""
-    sizes = [atom.size for atom in (*before, *last)]
-    tail = sum(atom.size for atom in last)
+def _evened(before: list[Span], last: list[Span], budget: Budget, room: Room) -> list[list[Span]]:
+    """The last two segments, made about equal if the last one is below `min_tokens`."""
+    sizes = [span.size for span in (*before, *last)]
+    tail = sum(span.size for span in last)
     if tail >= budget.min_tokens or len(before) < 2:
         return [before, last]
     total, head = sum(sizes), 0
@@ -187,6 +187,6 @@ def _evened(before: list[Atom], last: list[Atom], budget: Budget, room: Room) ->
         head += sizes[at]
         at += 1
     both = [*before, *last]
-    if not at or both[at - 1].glued or total - head > room(both[at].start, _piece(both[:at])):
+    if not at or both[at - 1].glued or total - head > room(both[at].start, _segment(both[:at])):
         return [before, last]
     return [both[:at], both[at:]]

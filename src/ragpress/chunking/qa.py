@@ -1,20 +1,23 @@
 """Questions and their answers become one unit each, before anything is chunked.
 
 A pair needs both marks: `Вопрос:` … `Ответ:`, `س:` … `ج:`, or an enumerator or a question mark right before an
-answer's mark; in a table, columns of these names. What only looks like one stays as it is.
+answer's mark; in a table, columns of these names. What only looks like one stays as it is. A title line above pairs
+goes with the first of them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
 import msgspec
 
-from ragpress.chunking.qa_rows import pairs_in
 from ragpress.config import Config
 from ragpress.records import Locator, Unit
-from ragpress.text.questions import Mark, Role, answer_within, has_label, is_asking, mark_of
+from ragpress.text import sentence_spans
+from ragpress.text.questions import Mark, Role, answer_within, column_role, has_label, is_asking, mark_of, pair_columns
 
 _QUESTION_LINES = 12  # that a marked question may go on to before its answer
 _QUESTION_CHARS = 2000
@@ -291,4 +294,132 @@ def _unit(units: Sequence[Unit], lines: Sequence[_Line], pair: _Pair) -> Unit:
         locator=first.locator.to(last.locator),
         breaks=tuple(at for at in breaks if at),
         repeat=repeat,
+    )
+
+
+# -- rows of tables with a question and its answer in columns of these names -------------------------------------------
+
+_BORDER = re.compile(r"(?<!\\)\|")
+
+
+def pairs_in(unit: Unit) -> list[Unit]:
+    """What becomes of a unit: a row a pair, if it is one; a Markdown table its rows, if they are; else the unit."""
+    if unit.kind == "table_row":
+        return [_pair_in_row(unit)]
+    return _rows_of_table(unit) if unit.kind == "table" else [unit]
+
+
+def _pair_in_row(row: Unit) -> Unit:
+    """Every cell is kept with its column's name.
+
+    A question in a column behind its answer, as in a table for readers from right to left, goes before it.
+    """
+    cells = [row.text[start:end].rstrip("\n") for start, end in pairwise((0, *row.breaks, len(row.text)))]
+    roles = [_role(cell) for cell in cells]
+    if "question" not in roles or "answer" not in roles:
+        return row
+    first = roles.index("answer")
+    if "question" not in roles[:first]:
+        asking = [cell for cell, role in zip(cells, roles, strict=True) if role == "question"]
+        rest = [cell for cell, role in zip(cells, roles, strict=True) if role != "question"]
+        cells = [*rest[:first], *asking, *rest[first:]]
+        first += len(asking)
+    text, breaks = _joined(cells)
+    return msgspec.structs.replace(row, kind="qa_pair", text=text, breaks=breaks, repeat=breaks[first - 1])
+
+
+def _joined(cells: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """The cells, one a line, and where the second and each later one begins."""
+    return "\n".join(cells), tuple(accumulate(len(cell) + 1 for cell in cells[:-1]))
+
+
+def _role(cell: str) -> Role | None:
+    name, colon, value = cell.partition(": ")
+    says = colon and "\n" not in name and any(char.isalnum() for char in value)
+    return column_role(name) if says else None
+
+
+def _rows_of_table(table: Unit) -> list[Unit]:
+    head, *lines = table.text.split("\n")
+    names = _cells(head)
+    if not pair_columns(names):
+        return [table]
+    found = []
+    for number, line in enumerate(lines[1:], start=2):  # below the delimiters
+        said = zip_longest(names, _cells(line), fillvalue="")
+        cells = [f"{name}: {cell}" if name else cell for name, cell in said if cell]
+        if cells:
+            text, breaks = _joined(cells)
+            place = Locator("L", table.locator.start + number, table.locator.start + number)
+            row = msgspec.structs.replace(table, kind="table_row", text=text, locator=place, breaks=breaks, repeat=0)
+            found.append(_pair_in_row(row))
+    return found or [table]
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line of a Markdown table."""
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip().replace("\\|", "|") for cell in _BORDER.split(inner)]
+
+
+# -- title lines -------------------------------------------------------------------------------------------------------
+
+_MOST_WORDS = 12
+_FEWEST_PAIRS = 2
+_LETTERS_A_DIGIT = 3  # fewer are in a date, the number of a document, a telephone
+_NO_TITLE_ENDS = (".", "!", "?", "؟", "…", ";", "؛", ",", "،", "-", "–", "—")
+_OPENING, _CLOSING = ' *_«“"(', ' *_»”")'
+
+
+def with_titles(units: Sequence[Unit]) -> tuple[Unit, ...]:
+    """The units of a document, pairs found, with each title line in the pair below it.
+
+    By itself it answers nothing, and is found before the pairs: it is short, and about all of them. It is no heading,
+    since in Word none is inferred from text: `section` and `headings` stay as they are. Nor is it repeated above the
+    other pairs: measured, that makes them more alike than it helps.
+
+    A title line is the first unit of its section, or of the document; directly below it stand two pairs or more, under
+    the same heading. It is one line of at most twelve words, mostly letters, without the mark of a question, an answer
+    or an item; it begins with no sign and does not end as a sentence does.
+    """
+    found: list[Unit] = []
+    at = 0
+    for title in _titles(units):
+        found += [*units[at:title], _led(units[title], units[title + 1])]
+        at = title + 2
+    return (*found, *units[at:])
+
+
+def _titles(units: Sequence[Unit]) -> Iterator[int]:
+    """Where the title lines stand."""
+    firsts = [0, *(at for at, (one, two) in enumerate(pairwise(units), 1) if one.section_number != two.section_number)]
+    for at in firsts:
+        below = units[at + 1 : at + 1 + _FEWEST_PAIRS]
+        # In plain text each question is a section of its own, under the same heading or none.
+        pairs = [unit for unit in below if unit.kind == "qa_pair" and unit.breadcrumb == units[at].breadcrumb]
+        if len(pairs) == _FEWEST_PAIRS and _is_title(units[at]):
+            yield at
+
+
+def _is_title(unit: Unit) -> bool:
+    text = unit.text.rstrip(_CLOSING)
+    if unit.kind != "paragraph" or unit.picture or "\n" in text:
+        return False
+    if not text.lstrip(_OPENING)[:1].isalnum() or text.endswith(_NO_TITLE_ENDS):
+        return False
+    digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+    is_short = len(text.split()) <= _MOST_WORDS and len(sentence_spans(text)) == 1
+    return is_short and letters > digits * _LETTERS_A_DIGIT and mark_of(text) is None
+
+
+def _led(title: Unit, pair: Unit) -> Unit:
+    """The pair with the title line above its question; a later piece of it repeats both."""
+    above = f"{title.text}\n\n"
+    return msgspec.structs.replace(
+        pair,
+        text=above + pair.text,
+        locator=title.locator.to(pair.locator),
+        breaks=tuple(len(above) + at for at in pair.breaks),
+        repeat=len(above) + pair.repeat,
     )

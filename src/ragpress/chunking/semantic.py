@@ -13,12 +13,12 @@ from ragpress.text import sentence_spans
 Compare = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 """The cosine similarity of the two texts of each pair, embedded as texts of a document."""
 
-Seams = dict[Unit, tuple[int, ...]]
+Breakpoints = dict[Unit, tuple[int, ...]]
 """Offsets into the texts of paragraphs at which these are to be cut."""
 
 
 _UNLIKE = -2.0
-"""Below every cosine: beside what is no sentence, because it is longer than a chunk, there is a seam."""
+"""Below every cosine: beside what is no sentence, because it is longer than a chunk, there is a breakpoint."""
 
 
 class _Sentence(NamedTuple):
@@ -27,7 +27,7 @@ class _Sentence(NamedTuple):
     size: int
 
 
-class _Span(NamedTuple):
+class _SentenceRun(NamedTuple):
     """The sentences of a paragraph from index `first` up to `end`, and their tokens."""
 
     first: int
@@ -35,10 +35,10 @@ class _Span(NamedTuple):
     size: int
 
 
-def find_seams(units: Iterable[Unit], budget: Budget, percentile: int, compare: Compare) -> Seams:
-    """The seams of the paragraphs among a document's units.
+def find_breakpoints(units: Iterable[Unit], budget: Budget, percentile: int, compare: Compare) -> Breakpoints:
+    """The breakpoints of the paragraphs among a document's units.
 
-    A seam is where the similarity of two neighbouring sentences falls below the `percentile` of all such
+    A breakpoint is where the similarity of two neighbouring sentences falls below the `percentile` of all such
     similarities. One that leaves less than `min_tokens` is closed again, and what is then too long for a chunk gets
     another where its sentences are least alike. Paragraphs too short for two parts, such as single sentences, are not
     compared.
@@ -77,21 +77,23 @@ def _is_readable(pair: tuple[_Sentence, _Sentence], budget: Budget) -> bool:
     return max(pair[0].size, pair[1].size) <= budget.room
 
 
-def _spans(sentences: Sequence[_Sentence], alike: Sequence[float], threshold: float, budget: Budget) -> list[_Span]:
+def _spans(
+    sentences: Sequence[_Sentence], alike: Sequence[float], threshold: float, budget: Budget
+) -> list[_SentenceRun]:
     """The parts of a paragraph. `alike[n]` is the similarity of the sentences n and n + 1."""
     starts = [0, *(at for at, similarity in enumerate(alike, start=1) if similarity < threshold), len(sentences)]
-    spans = [_span(sentences, *edges) for edges in pairwise(starts)]
+    spans = [_sentence_run(sentences, *edges) for edges in pairwise(starts)]
     spans = _without_small(spans, alike, budget)
     return [part for span in spans for part in _within_room(span, sentences, alike, budget)]
 
 
-def _span(sentences: Sequence[_Sentence], first: int, end: int) -> _Span:
-    return _Span(first, end, sum(each.size for each in sentences[first:end]))
+def _sentence_run(sentences: Sequence[_Sentence], first: int, end: int) -> _SentenceRun:
+    return _SentenceRun(first, end, sum(each.size for each in sentences[first:end]))
 
 
-def _without_small(spans: Sequence[_Span], alike: Sequence[float], budget: Budget) -> list[_Span]:
+def _without_small(spans: Sequence[_SentenceRun], alike: Sequence[float], budget: Budget) -> list[_SentenceRun]:
     """Spans below `min_tokens` joined to the neighbour that is more like them, if the two fit in a chunk."""
-    done: list[_Span] = []
+    done: list[_SentenceRun] = []
     rest = list(reversed(spans))
     while rest:
         span = rest.pop()
@@ -110,8 +112,8 @@ def _without_small(spans: Sequence[_Span], alike: Sequence[float], budget: Budge
 
 
 def _within_room(
-    span: _Span, sentences: Sequence[_Sentence], alike: Sequence[float], budget: Budget
-) -> Iterator[_Span]:
+    span: _SentenceRun, sentences: Sequence[_Sentence], alike: Sequence[float], budget: Budget
+) -> Iterator[_SentenceRun]:
     """The span in parts that fit in a chunk; a sentence that does not is left to be cut."""
     while span.size > budget.room and span.end - span.first > 1:
         size = 0
@@ -124,6 +126,6 @@ def _within_room(
             best = min(best or (True, 2.0, 0, 0), (small, alike[at], at + 1, size))
         assert best is not None  # the span has two sentences
         _, _, end, size = best
-        yield _Span(span.first, end, size)
-        span = _Span(end, span.end, span.size - size)
+        yield _SentenceRun(span.first, end, size)
+        span = _SentenceRun(end, span.end, span.size - size)
     yield span
