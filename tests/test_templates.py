@@ -13,6 +13,7 @@ import yaml
 
 from ragpress import __version__
 from ragpress.cli import parser
+from ragpress.evaluation.cases import read_cases
 from ragpress.init import make_repository
 from ragpress.review.golden import GoldenChunk, render_golden
 
@@ -81,6 +82,13 @@ def test_nothing_is_left_of_the_placeholders(repository: Path) -> None:
     for path in repository.rglob("*"):
         if path.is_file():
             assert not re.search(r"(?<!\$)\{\{", path.read_text(encoding="utf-8")), path.name
+
+
+def test_the_questions_of_a_new_repository_are_about_its_example(repository: Path) -> None:
+    example = (repository / "sources" / "example.md").read_text(encoding="utf-8")
+    cases = read_cases(repository / "golden" / "questions.jsonl", print, "questions.jsonl")
+    assert len(cases) == 2
+    assert all(case.sources == ("example.md",) and case.answers[0] in example for case in cases)
 
 
 def git(root: Path, *arguments: str) -> bytes:

@@ -24,7 +24,7 @@ _FILES = {
 
 
 def make_repository(folder: Path) -> list[str]:
-    """Writes the files that are missing, and an example document where there is none. Returns a line a file.
+    """Writes the files that are missing, and an example document with two questions where there is none. Returns a line a file.
 
     Raises BuildError where the folder is inside another repository, its pyproject.toml has settings that cannot be
     used, or the disk refuses.
@@ -42,6 +42,7 @@ def make_repository(folder: Path) -> list[str]:
         sources.mkdir(exist_ok=True)
         if not list_sources(sources).sources:
             done.append(_write(folder, "example.md", f"{settings.sources}/example.md"))
+            done.append(_write(folder, "questions.jsonl", f"{settings.golden}/questions.jsonl"))
     except OSError as error:
         raise BuildError("disk", f"{folder} cannot be written: {error.strerror}; check its rights and room") from None
     done.append(
