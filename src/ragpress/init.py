@@ -24,7 +24,7 @@ _FILES = {
 
 
 def make_repository(folder: Path) -> list[str]:
-    """Writes the files that are missing, and an example document with two questions where there is none. Returns a line a file.
+    """Writes the files that are missing, with an example and its questions where there is none. Returns a line a file.
 
     Raises BuildError where the folder is inside another repository, its pyproject.toml has settings that cannot be
     used, or the disk refuses.
