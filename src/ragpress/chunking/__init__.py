@@ -50,10 +50,10 @@ def chunk_document(
 
 
 def _sections(units: Sequence[Unit], config: Config) -> Iterator[list[Unit]]:
-    said = tuple(unit for unit in units if unit.text.strip())  # a picture that has no caption yet says nothing
+    filled = tuple(unit for unit in units if unit.text.strip())  # a picture that has no caption yet has no text
     if config.detect_qa:
-        said = with_titles(find_pairs(said, config))
-    for _, section in groupby(said, key=lambda unit: unit.section_number):
+        filled = with_titles(find_pairs(filled, config))
+    for _, section in groupby(filled, key=lambda unit: unit.section_number):
         yield list(section)
 
 

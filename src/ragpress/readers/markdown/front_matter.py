@@ -79,8 +79,8 @@ def _read_toml(text: str, source: str) -> FrontMatter | None:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         line = int(at[1]) + 1 if at else 1
         problem = str(error)[: at.start()].strip() if at else "it cannot be parsed"
-        said = f"the front matter is not valid TOML: {problem}; correct it, or take `+++` out if this is text"
-        raise SourceError("front-matter", said, source, Locator("L", line, line)) from None
+        reason = f"the front matter is not valid TOML: {problem}; correct it, or take `+++` out if this is text"
+        raise SourceError("front-matter", reason, source, Locator("L", line, line)) from None
     return FrontMatter({key: _as_text(value) for key, value in values.items()}, end + 1) if values else None
 
 
@@ -98,7 +98,7 @@ class _TooLargeError(Exception):
 
 
 def _load(text: str) -> tuple[dict[str, object] | None, list[str]]:
-    """The mapping and what is to be said of it; None for YAML that is no mapping."""
+    """The mapping and notes on it; None for YAML that is no mapping."""
     try:
         return _mapping(text)
     except yaml.YAMLError:

@@ -1,7 +1,7 @@
 """The parser of Markdown: CommonMark with tables and footnotes by markdown-it, and the blocks that other tools add.
 
-These are told by block rules of our own, each of a `RULES` entry: comments of Obsidian and MDX, the imports and exports
-of MDX, HTML tables with blank lines inside, and the admonitions and tabs of MkDocs.
+These are block rules of our own: comments of Obsidian and MDX, the imports and exports of MDX, HTML tables with blank
+lines inside, and the admonitions and tabs of MkDocs.
 """
 
 from __future__ import annotations

@@ -54,11 +54,11 @@ def images(group: Iterable[Token], parser: MarkdownIt, env: dict[str, Any], *, a
 
 def _tags(source: str) -> Iterator[Image]:
     for tag in _IMG.finditer(re.sub("<!--.*?(?:-->|$)", "", source, flags=re.DOTALL)):
-        said = {
+        attributes = {
             name.lower(): html.unescape(one or two or three) for name, one, two, three in _ATTRIBUTE.findall(tag[0])
         }
-        if said.get("src"):
-            yield Image(said["src"], said.get("alt", ""))
+        if attributes.get("src"):
+            yield Image(attributes["src"], attributes.get("alt", ""))
 
 
 def embedded(address: str) -> Picture | None:
