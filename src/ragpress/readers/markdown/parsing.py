@@ -56,16 +56,20 @@ def top_level(text: str, env: dict[str, Any]) -> Iterator[Sequence[Token]]:
             group = []
 
 
-def _begins(state: StateBlock, line: int) -> int:
-    return state.bMarks[line] + state.tShift[line]
+def _begins(state: StateBlock, line: int, signs: str) -> int:
+    """Where the text of a line begins, -1 if not with one of the signs: these rules are asked at every line."""
+    begin = state.bMarks[line] + state.tShift[line]
+    return begin if state.src[begin : begin + 1] in signs and begin < state.eMarks[line] else -1
 
 
 def _delimited(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     """`%%` … `%%`, `{/*` … `*/}` and `<table` … `</table>` over lines of their own, blank ones among them."""
-    begin = _begins(state, line)
+    begin = _begins(state, line, "%{<")
+    if begin < 0 or state.level:
+        return False
     opening = next((mark for mark in ("%%", "{/*", "<table") if state.src.startswith(mark, begin)), "")
     unclosed = state.env.setdefault("unclosed", set())  # so that no closing is sought twice in vain
-    if not opening or opening in unclosed or state.level or state.is_code_block(line):
+    if not opening or opening in unclosed or state.is_code_block(line):
         return False
     found = CLOSINGS[opening].search(state.src, begin + len(opening))
     if found is None:
@@ -103,8 +107,8 @@ def _script(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _container(state: StateBlock, line: int, end: int, silent: bool) -> bool:
     """A line with a title, and the lines below it that are indented by four columns."""
-    begin = _begins(state, line)
-    if state.src[begin : begin + 3] not in ("!!!", "???", "===") or state.is_code_block(line):
+    begin = _begins(state, line, "!?=")
+    if begin < 0 or state.src[begin : begin + 3] not in ("!!!", "???", "===") or state.is_code_block(line):
         return False
     found = CONTAINER.match(state.src, begin)
     if found is None or (found["name"] is None and found["title"] is None):
