@@ -20,6 +20,7 @@ import zstandard
 
 from ragpress.artifact.format import INDEX, Manifest, decode_manifest, encode_manifest, read_manifest
 from ragpress.artifact.read import Artifact, open_artifact, verify_artifact
+from ragpress.console import Progress
 from ragpress.errors import ArtifactError, BuildError
 from ragpress.files import locked
 from ragpress.repository import Repository
@@ -97,6 +98,7 @@ def project_name(repository: Repository) -> str:
 def _write(file: BinaryIO, artifact: Path, names: list[str]) -> None:
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with (
+        Progress("packing", len(names), "files") as shown,
         compressor.stream_writer(file, closefd=False) as stream,
         tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as archive,
     ):
@@ -107,6 +109,7 @@ def _write(file: BinaryIO, artifact: Path, names: list[str]) -> None:
                 member.mode = 0o644
                 content.seek(0)
                 archive.addfile(member, content)
+            shown.advance()
 
 
 # -- unpacking -------------------------------------------------------------------------------------------------------

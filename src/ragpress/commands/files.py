@@ -80,7 +80,7 @@ def _print_chunks(outcome: Outcome) -> FileReport:
 
 
 def _line(chunk: bytes, entry: DocumentEntry) -> bytes:
-    """A chunk's line. Without a build there is no documents.jsonl, so that front matter is told with each chunk."""
+    """A chunk's line. Without a build there is no documents.jsonl, so that front matter stands with each chunk."""
     if not entry.front_matter:
         return chunk
     document = msgspec.json.encode({"document": {"title": entry.title, "front_matter": entry.front_matter}})

@@ -1,4 +1,4 @@
-"""Questions that have an answer told from those that have none, by the confidence of what they find."""
+"""Questions that have an answer separated from those that have none, by the confidence of what they find."""
 
 from __future__ import annotations
 

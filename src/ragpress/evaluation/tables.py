@@ -53,7 +53,7 @@ def report_lines(results: Sequence[Result]) -> list[str]:
 
 
 def separation_lines(found: Separation | None) -> list[str]:
-    """How well questions with and without an answer are told apart; nothing where there are none without."""
+    """How well questions with and without an answer are separated; nothing where there are none without."""
     if found is None:
         return []
     return [

@@ -114,7 +114,7 @@ def _source(repository: Repository, source: str, changes: dict[str, SourceChange
 
 
 def _sheets(repository: Repository, entry: DocumentEntry) -> tuple[SheetTables, ...]:
-    """How the tables of a source were read; read anew, which only a file that is as it was chunked, and small, is."""
+    """How the tables of a source were read; read again, which only a file that is as it was chunked, and small, is."""
     path = repository.sources / entry.source
     if suffix_of(entry.source) not in TABLES or not path.is_file() or path.stat().st_size > MOST_SHOWN:
         return ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragpress.console import Report, report
+from ragpress.console import Progress, Report, report
 from ragpress.errors import CODES
 from ragpress.explanations import explanations
 from ragpress.files import disk_error, fingerprint, put_in_place, recover, replace_file, staging_folder, tree_signature
@@ -55,7 +55,12 @@ def draw_report(repository: Repository, report: Report = report, base: str = "")
     if first.is_file() and mark.is_file() and mark.read_text() == fingerprint(made_from, tree_signature(target)):
         return first
     contents = gather(repository, compared, report)
-    _write(target, dict(render(contents)))
+    files: dict[str, bytes] = {}
+    with Progress("drawing", len(contents.sources), "sources") as shown:
+        for name, data in render(contents):
+            files[name] = data
+            shown.advance(name.startswith("sources/"))
+    _write(target, files)
     if not contents.measured.failed:
         replace_file(mark, fingerprint(made_from, tree_signature(target)).encode())
     return first

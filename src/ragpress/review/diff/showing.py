@@ -83,7 +83,7 @@ def headings_of(headings: Sequence[str]) -> str:
 
 
 def facts(change: ChunkChange) -> list[str]:
-    """Place and tokens of a change, with both values where they differ and tell something."""
+    """Place and tokens of a change, with both values where they differ and say something."""
     one, two = change.before, change.after
     now = change.shown
     found = [f"{change.place} ({now.locator})" if change.place else now.locator]
