@@ -29,8 +29,7 @@ _CONTINUED = re.compile(r"^(?:\s|#|-\s|-$|[\]}])")
 _TOML_LINE = re.compile(r"""^[ \t]*(?:[\w"'.-]+[ \t]*=|\[|#)""")
 # Comments of HTML, of MDX and of Obsidian. One of the latter two that is not closed is text.
 _COMMENT = re.compile(r"<!--|\{/[*]|(?<![^\W_])(?<!%)%%(?!%)")
-_WORD_CUT = re.compile("(\\w+)[-\u00ad\u00ac]$")
-_WORD_START = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_WORD_CUT = re.compile("\\S+[-\u00ad\u00ac]")
 _PAGE_NUMBER = re.compile(r"[^\w\n]*(?:page|стр|صفحه)\w*\.?\s*\d+", re.IGNORECASE)
 _COMMENT_ENDS = {"<!--": "-->", "{/*": "*/}", "%%": "%%"}
 _MDX_CODE = re.compile(
@@ -167,15 +166,16 @@ def visible_plaintext(data: bytes, source: str) -> Visible:
             line = ""
         seen.pieces.append(VisibleText(line, f"L{number + 1}"))
     seen.leave_out("headers-footers", (lines[number] for number in hidden))
-    shown = [number for number, piece in enumerate(seen.pieces) if piece.text.strip()]
-    for one, two in pairwise(shown):
-        before, after = seen.pieces[one].text.rstrip(), seen.pieces[two].text.strip()
-        start = _WORD_START.match(after)
-        cut = _WORD_CUT.search(before)
-        if cut and start:
-            seen.repeatable.update(words(f"{cut[1]}{start[0]} {cut[1]} {start[0]}"))
-            seen.pieces[one] = VisibleText(before[: cut.start()], seen.pieces[one].place)
-            seen.pieces[two] = VisibleText(after[start.end() :], seen.pieces[two].place)
+    tokens = {number: line.split() for number, line in enumerate(lines) if line.strip()}
+    neighbours = {*pairwise(tokens), *pairwise(number for number in tokens if number not in hidden)}
+    cut = {(one, two) for one, two in neighbours if _WORD_CUT.fullmatch(tokens[one][-1])}
+    ends, rests = {one for one, _ in cut}, {two for _, two in cut}
+    for one, two in cut:
+        end, rest = tokens[one][-1], tokens[two][0]
+        seen.repeatable.update(words(f"{end[:-1]}{rest} {end} {rest}"))
+    for number in (ends | rests) - hidden:
+        whole = tokens[number][number in rests : len(tokens[number]) - (number in ends)]
+        seen.pieces[number] = VisibleText(" ".join(whole), f"L{number + 1}")
     return seen
 
 
