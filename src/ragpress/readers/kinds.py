@@ -104,6 +104,4 @@ def is_name(text: str) -> bool:
     words = _WORD.findall(fold_letters(text[: CELL_LIMIT + 1]))
     if not words or len(words) > NAME_WORDS or _SENTENCE.fullmatch(text):
         return False
-    if words[0] == "no" and len(words) > 1:  # `No answer`; `Order no` is a name
-        return False
     return ("_" in text and text.replace("_", "").isalnum()) or any(word in NAMES for word in words)

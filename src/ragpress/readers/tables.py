@@ -152,10 +152,6 @@ def _end(rows: Sequence[Row], start: int) -> tuple[int, HeaderRows | None]:
     """The index behind the last row of the table that begins at `start`, and its header as found on the way."""
     sample = rows[start : start + SEARCHED + SAMPLE]
     found = _first_header(sample)
-    if found is not None and found.start:
-        above = _own_table(sample[: found.start])
-        if above:
-            return start + above, None
     head = sample[found.start : found.start + found.depth] if found is not None else []
     first = start + found.start + found.depth if found is not None else start + _leading_titles(sample)
     holds = _holds(rows[first : first + COMPARED]) if first < len(rows) else {}
@@ -177,26 +173,10 @@ def _first_header(rows: Sequence[Row]) -> HeaderRows | None:
     """The header of the first table: by the rows down to a blank one where these hold values, else by all."""
     gaps = [index for index, row in enumerate(rows[:SEARCHED]) if row.gap and index]
     for index in gaps:
-        if sum(len(row.filled()) > 1 for row in rows[:index]) < 3:
-            continue
         found = find_header_over_values(rows[:index])
         if found is not None and len(rows[found.start + found.depth - 1].filled()) > 1:
             return found
-        if found is not None:  # whether its last row is the first column's name or a group's, the rest may tell
-            whole = find_header(rows)
-            return whole if whole is not None and whole.start == found.start else found
     return find_header(rows)
-
-
-def _own_table(rows: Sequence[Row]) -> int:
-    """How many of the rows above a header are a table with a header of its own, which a blank row ends; else 0."""
-    for end in range(2, len(rows) + 1):
-        if end == len(rows) or rows[end].gap:
-            block = rows[:end]
-            if len(block[-1].filled()) > 1 and (found := find_header(block)) is not None:
-                rest = rows[end:]
-                return end if found.start < end - 1 and (not rest or is_title(rest[-1])) else 0
-    return 0
 
 
 def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: dict[int, str]) -> bool:
@@ -214,15 +194,7 @@ def _begins_anew(rows: Sequence[Row], index: int, head: Sequence[Row], holds: di
     if not odd and sum(is_name(text) or is_period(text) for text in cells) * 2 < len(cells):
         return False
     found = _first_header(rows[index : index + COMPARED])
-    if found is None or index + found.start > named:
-        return False
-    if not head:
-        return True
-    texts = header_texts(rows[index + found.start : index + found.start + found.depth])
-    columns = [column for column, names in enumerate(texts) if names]
-    if rows[index].gap and any(holds.get(column, "figure") != "text" for column in columns if column > 0):
-        return True
-    return sum(is_name(" ".join(texts[column])) for column in columns) * 2 >= len(columns)
+    return found is not None and index + found.start <= named
 
 
 def _are_facts(rows: Sequence[Row], index: int) -> bool:

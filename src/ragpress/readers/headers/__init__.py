@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ragpress.readers.headers.above_values import are_short, body_start, header_above
+from ragpress.readers.headers.above_values import body_start, header_above
 from ragpress.readers.headers.above_words import is_named, is_set_off, possible_depth, stands_out
 from ragpress.readers.headers.texts import are_facts, header_texts, join_header, usual_width
 from ragpress.readers.headers.view import PREFACE, SAMPLE, SEARCHED, View
@@ -56,7 +56,7 @@ def find_header_over_values(rows: Sequence[Row]) -> HeaderRows | None:
     """The header by the rule `names_over_values` alone, where at least two rows of values stand below it."""
     view = View(rows)
     found = names_over_values(view)
-    if found is None or view.periodic.issuperset(view.values):
+    if found is None:
         return None
     bodies = sum(view.is_body(number) for number in range(found.start + found.depth, len(view.rows)))
     return found if bodies > 1 else None
@@ -81,7 +81,7 @@ def names_over_values(view: View) -> HeaderRows | None:
 
     `State | Acreage |      ` / `      | 2006    | 2007 ` above `Ohio | 3,150 | 3,610`.
     """
-    if not view.values or (view.width < 2 and len(view.values) < 2):
+    if not view.values:
         return None
     body = body_start(view)
     if body is None:
@@ -93,7 +93,7 @@ def names_over_values(view: View) -> HeaderRows | None:
     named = {column for column, texts in enumerate(header_texts(head)) if texts}
     asked = [column for column in view.values if column > 0] or list(view.values)
     known = sum(column in named for column in asked)
-    if known * 2 < len(asked) or not are_short(head):
+    if known * 2 < len(asked):
         return None
     return HeaderRows(start, end - start)
 

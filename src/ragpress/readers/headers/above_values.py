@@ -195,24 +195,19 @@ def _is_upper(view: View, index: int, end: int) -> bool:
     row, filled = view.rows[index], view.filled[index]
     said = view.said(index)
     values = said.values - _broken_figures(view, index) if said.values else 0
-    if not filled or values * 2 > said.names + said.periods or not are_short(view.rows[index : index + 1]):
+    if not filled or values * 2 > said.names + said.periods or not _are_short(view.rows[index : index + 1]):
         return False
     below = {column for number in range(index + 1, end) for column in view.filled[number]}
     merged = [column for column in filled if row.span(column) > 1]
     if len(filled) == 1:
         return _is_lone_upper(view, index, end, below)
-    if are_facts(row):
+    if are_facts(row) or _tells_the_time(row):
         return False
-    if merged or any(column not in below for column in filled if column > 0):
-        return not _is_facts(view, index, end)
-    if filled[0] == 0 and 0 not in below:
-        return not _is_facts(view, index, end)
-    if filled[0] > 0:
-        return True  # what has no name for the first column is neither title nor facts
+    if merged or any(column not in below for column in filled) or filled[0] > 0:
+        return True
     if _goes_on(view, index, end):
         return True
-    spread = any(second - first > 1 for first, second in pairwise(filled))
-    return spread and view.rows[index + 1].gap == 0 and len(filled) < len(below)
+    return any(second - first > 1 for first, second in pairwise(filled))
 
 
 def _broken_figures(view: View, index: int) -> int:
@@ -224,16 +219,9 @@ def _broken_figures(view: View, index: int) -> int:
     )
 
 
-def _is_facts(view: View, index: int, end: int) -> bool:
-    """A name and its value above a full row of names: `Владелец | ООО Пример` above `Дата | Приход | Расход`; above any
-    header where they tell the time: `Период | май 2024`."""
-    row, filled = view.rows[index], view.filled[index]
-    if filled == (0, 1) and fold_letters(row.cells[0]) in DATE_NAMES and is_period(row.cells[1]):
-        return True
-    full = any(len(view.filled[number]) >= view.width and 0 in view.filled[number] for number in range(index + 1, end))
-    packed = filled == tuple(range(len(filled)))
-    spans = any(row.span(column) > 1 for column in filled)
-    return full and packed and not spans and len(filled) < view.width
+def _tells_the_time(row: Row) -> bool:
+    """The time that a whole table is of: `Период | май 2024`."""
+    return row.filled() == (0, 1) and fold_letters(row.cells[0]) in DATE_NAMES and is_period(row.cells[1])
 
 
 def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
@@ -256,7 +244,7 @@ def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
     if span > 1:
         return not (span * 2 > last + 1 and column + span - 1 < last)  # centred, it is a title
     if column not in below:
-        return view.rows[index + 1].gap <= 1
+        return True
     if len(text) > 2 * STUB:
         return False
     lower = view.rows[index + 1]
@@ -266,7 +254,7 @@ def _is_lone_upper(view: View, index: int, end: int, below: set[int]) -> bool:
         return is_period(over) and not is_period(lower.cells[column - 1])
     if over and not lower.gap and _continues(text, over):
         return True
-    if column >= last > 1 or firsts == {column}:
+    if column >= last > 1:
         return False
     names = [number for number in range(index + 1, end) if len(view.filled[number]) > 1]
     full = any(0 in view.filled[number] and len(view.filled[number]) >= view.width for number in names)
@@ -284,8 +272,6 @@ def _without_data(view: View, start: int, end: int) -> tuple[int, int]:
         if 0 not in lower or not lower <= above or len(lower) * 2 < len(above):
             break
         if _goes_on(view, end - 2, end) or not _is_stub_named(view, start, end - 1):
-            break
-        if any(view.filled[number] and len(view.filled[number]) < len(lower) for number in range(end - 2, end - 1)):
             break
         end -= 1
     return start, end
@@ -313,15 +299,13 @@ def _goes_on(view: View, index: int, end: int) -> bool:
     if index + 1 >= end or not shared:
         return False
     going = sum(_continues(row.cells[column], lower.cells[column]) for column in shared)
-    if 0 in shared and not (_continues(row.cells[0], lower.cells[0]) or is_name(lower.cells[0])):
-        return False
-    return going * 2 > len(shared) or (0 not in shared and going * 2 >= len(shared))
+    return going * 2 > len(shared)
 
 
 def _continues(upper: str, lower: str) -> bool:
     return upper.endswith(("-", ",", "(")) or lower[0].islower() or lower[0] in "(%$€₽,." or lower in UNITS
 
 
-def are_short(rows: Sequence[Row]) -> bool:
+def _are_short(rows: Sequence[Row]) -> bool:
     texts = [text for row in rows for text in row.cells if text]
     return sum(len(text) <= CELL_LIMIT for text in texts) * 5 >= len(texts) * 4

@@ -7,7 +7,7 @@ from statistics import median
 
 from ragpress.readers.headers.texts import are_facts, join_header
 from ragpress.readers.headers.view import SAMPLE, View
-from ragpress.readers.kinds import CELL_LIMIT, NAME_WORDS, is_name, is_period, kind
+from ragpress.readers.kinds import NAME_WORDS, is_name, is_period, kind
 from ragpress.readers.rows import Row
 
 
@@ -46,7 +46,7 @@ def _groups(row: Row, below: Row) -> bool:
 
 
 def _is_candidate(rows: Sequence[Row], width: int) -> bool:
-    """Cells mostly short, unique, non-empty strings, for most of the table's columns."""
+    """Texts, mostly words, for most of the table's columns."""
     header = join_header(rows)
     texts = [text for text in header if text]
     wide = max(len(header), width)
@@ -55,16 +55,15 @@ def _is_candidate(rows: Sequence[Row], width: int) -> bool:
         return False
     if all(kind(text) == "figure" for text in texts) or any(map(are_facts, rows)):
         return False
-    short = sum(len(text) <= CELL_LIMIT for text in texts)
     words = sum(kind(text) != "figure" or is_period(text) for text in texts)
-    return short * 10 >= len(texts) * 8 and words * 10 >= len(texts) * 6 and len(set(texts)) * 10 >= len(texts) * 6
+    return words * 10 >= len(texts) * 6
 
 
 def is_set_off(head: Sequence[Row], data: Sequence[Row]) -> bool:
     """Whether the header differs from the rows below it in style, kind of value, length, or by naming columns."""
     if not data:
         return False
-    below = [row for row in data[:SAMPLE] if row.cells != head[-1].cells]  # not the header printed again
+    below = data[:SAMPLE]
     header = join_header(head)
     score = 0.0
     few = len(below) < 3 and not is_named(head)  # one word that may head a column proves little above two rows
