@@ -38,7 +38,7 @@ LAYERS = (
 """A package or module imports what stands above it, and nothing that stands in its own line."""
 
 READERS = (
-    ("names", "rows"),
+    ("column_names", "rows"),
     ("kinds",),
     ("headers",),
     ("tables", "table_units", "dialect", "ooxml"),

@@ -10,7 +10,7 @@ import pytest
 from ragpress.cli import main
 from ragpress.readers.csv import read_csv_tables
 from ragpress.review.diff.terminal import Screen
-from ragpress.review.tables import draw
+from ragpress.review.table_view import draw
 from xlsx_maker import make_xlsx, rows
 
 REPORT = """Ведомость

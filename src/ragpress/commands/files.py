@@ -131,7 +131,7 @@ def tables(options: argparse.Namespace) -> int:
     from ragpress.errors import SourceError
     from ragpress.readers import read_tables_of
     from ragpress.review.diff import screen_of
-    from ragpress.review.tables import draw, table_lines
+    from ragpress.review.table_view import draw, table_lines
 
     screen = screen_of(sys.stdout, options.width)
     failed = False

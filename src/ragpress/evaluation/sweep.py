@@ -51,7 +51,7 @@ SWEPT = (
 _CANDIDATES = 4 * DEPTH  # by matrix product, whose last bits depend on the CPU; scored one by one afterwards
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class SweepRow(msgspec.Struct, frozen=True, kw_only=True):
     """One combination. `seconds` are for reading, chunking and embedding what the vector cache did not have."""
 
     settings: dict[str, Setting]
@@ -100,7 +100,7 @@ def with_settings(config: Config, settings: dict[str, Setting]) -> Config:
 
 def sweep(
     repository: Repository, cases: Sequence[Case], combinations: Sequence[dict[str, Setting]], report: Report = report
-) -> Iterator[Row]:
+) -> Iterator[SweepRow]:
     """A row a combination: the repository's sources cut with these settings, and searched as an artifact is.
 
     Questions without an answer are left out. Vectors are taken from the build folder's cache and put into it; nothing
@@ -120,7 +120,7 @@ def sweep(
         words = WordIndex([WordFile("words", build_postings([chunk.text for chunk in chunks]))])
         hits = [rank(text, query, chunks, vectors, words) for text, query in zip(texts, queries, strict=True)]
         ranks = [result.rank for result in judge(cases, hits, lambda: ())]
-        yield Row(settings=settings, chunks=len(chunks), figures=figures(ranks), seconds=round(seconds, 1))
+        yield SweepRow(settings=settings, chunks=len(chunks), figures=figures(ranks), seconds=round(seconds, 1))
 
 
 def _chunks(repository: Repository, report: Report) -> Iterator[Chunk]:
@@ -165,7 +165,7 @@ def rank(text: str, query: Vector, chunks: Sequence[Chunk], vectors: Stored, wor
     return tuple(Hit(chunk=chunks[int(rows[place])], score=float(scores[place])) for place in best)
 
 
-def sweep_table(rows: Sequence[Row]) -> list[str]:
+def sweep_table(rows: Sequence[SweepRow]) -> list[str]:
     """The rows for a person."""
     lines = [(*row.settings, "chunks", *HEADS[1:], "seconds", "") for row in rows[:1]]
     for row in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ragpress.readers.names import NAMES, TIMES
+from ragpress.readers.column_names import NAMES, TIMES
 
 CELL_LIMIT = 120
 """A longer text is running text, whatever it holds."""

@@ -16,7 +16,7 @@ from ragpress.report.gathering import Contents, Note, SourceReport
 from ragpress.report.showing import KINDS, median, page_name, parts_of
 from ragpress.review.diff import Kind, SourceChange
 from ragpress.review.diff.showing import describe, describe_all
-from ragpress.review.tables import ShownRow, how_read, shown_rows
+from ragpress.review.table_view import ShownRow, how_read, shown_rows
 
 SEVERITIES = ("error", "warning", "info")
 MOST_NOTES = 200
@@ -32,7 +32,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     page: str
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class SourceRow(msgspec.Struct, frozen=True, kw_only=True):
     """A source in the overview's table. `flags` are what its filters look for."""
 
     link: Link
@@ -50,7 +50,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The first page."""
 
     report: Contents
-    rows: tuple[Row, ...]
+    rows: tuple[SourceRow, ...]
     types: dict[ContentType, int]
     severities: dict[str, int]
     histogram: Histogram | None
@@ -195,11 +195,11 @@ def all_notes(one: SourceReport) -> tuple[Note, ...]:
     return (*([one.failure] if one.failure else []), *one.notes)
 
 
-def _row(one: SourceReport) -> Row:
+def _row(one: SourceReport) -> SourceRow:
     tokens = [chunk.tokens for chunk in one.chunks]
     severities = _severities(all_notes(one))
     flags = [name for name, holds in _row_flags(one).items() if holds]
-    return Row(
+    return SourceRow(
         link=link_of(one.source),
         title=title_of(one),
         one=one,

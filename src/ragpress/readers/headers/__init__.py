@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ragpress.readers.column_names import GENERIC
 from ragpress.readers.headers.above_values import body_start, header_above
 from ragpress.readers.headers.above_words import is_named, is_set_off, possible_depth, stands_out
 from ragpress.readers.headers.texts import are_facts, header_texts, join_header, usual_width
 from ragpress.readers.headers.view import PREFACE, SAMPLE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, is_name, is_period, kind
-from ragpress.readers.names import GENERIC
 from ragpress.readers.rows import Row
 from ragpress.text.questions import pair_columns
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ragpress.readers.column_names import DATE_NAMES, UNITS
 from ragpress.readers.headers.texts import are_facts
 from ragpress.readers.headers.view import PREFACE, SEARCHED, View
 from ragpress.readers.kinds import CELL_LIMIT, fold_letters, is_name, is_period, is_range, kind, lower_bound
-from ragpress.readers.names import DATE_NAMES, UNITS
 from ragpress.readers.rows import Row
 
 GAP = 8
