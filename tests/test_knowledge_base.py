@@ -21,7 +21,7 @@ from ragpress.artifact.search import Search
 from ragpress.config import Config
 from ragpress.embedding.embedder import Embedder
 from ragpress.errors import ArtifactError, ModelError
-from ragpress.knowledge_base import KnowledgeBase
+from ragpress.knowledge_base import KnowledgeBase, merge_hits
 from ragpress.lexical.fusion import Spread
 from ragpress.models.known import ModelFile, resolve
 from ragpress.passages import passage
@@ -300,6 +300,38 @@ def test_an_archive_is_opened_from_the_users_cache_and_unpacked_again_when_damag
     archive.write_bytes(archive.read_bytes()[:100])
     with pytest.raises(ArtifactError, match="pack it again"):
         KnowledgeBase.open(archive)
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_parts_together_find_what_the_whole_finds_with_the_same_scores(tmp_path: Path) -> None:
+    write_chunks(tmp_path / "kb", [*many_chunks(900), *sample_chunks(PRICES)], limit=100)
+    artifact = open_artifact(tmp_path / "kb")
+    count = len(artifact.manifest.shards)
+    bounds = [range(0, 10), range(10, 11), range(11, count)]
+    parts = [KnowledgeBase.open(tmp_path / "kb", shards=shards) for shards in bounds]
+    searches = [Search(artifact, slice(shards.start, shards.stop)) for shards in bounds]
+    with KnowledgeBase.open(tmp_path / "kb") as whole:
+        assert sum(map(len, parts)) == len(whole) == 908
+        for number, query in enumerate(unit_vectors(20, seed=4)):
+            text = f"строка {number} стоит 5400"
+            both = [one for search in searches for one in search.by_both(text, query, 9)]
+            assert sorted(both, key=lambda one: (-one.score, one.row))[:9] == Search(artifact).by_both(text, query, 9)
+            hits = [part.search_vector(query, 9) for part in parts]
+            assert merge_hits(hits, 9) == whole.search_vector(query, 9)
+            for sources in (None, whole.sources[:40]):
+                hits = [part.search(text, 9, mode="words", sources=sources) for part in parts]
+                assert merge_hits(hits, 9) == whole.search(text, 9, mode="words", sources=sources)
+    for part in parts:
+        part.close()
+
+
+@pytest.mark.parametrize("shards", [range(0, 0), range(60, 65), range(0, 10, 2), range(-1, 3)])
+def test_shards_that_are_not_there_are_named(tmp_path: Path, shards: range) -> None:
+    write_chunks(tmp_path / "kb", many_chunks(200), limit=100)
+    with pytest.raises(ValueError, match=r"the artifact's are range\(0, 64\)"):
+        KnowledgeBase.open(tmp_path / "kb", shards=shards)
 
 
 # -- open, closed, replaced, shared ----------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import threading
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,11 +45,13 @@ class KnowledgeBase:
     It goes on answering from the files it opened when a build replaces the artifact; open it again for the new one.
     """
 
-    def __init__(self, artifact: Artifact, model_path: Path | None = None) -> None:
+    def __init__(self, artifact: Artifact, model_path: Path | None = None, shards: range | None = None) -> None:
         self.manifest: Manifest = artifact.manifest
         """What index.json says."""
         self._artifact: Artifact | None = artifact
-        self._search = Search(artifact)
+        files = _files(shards, len(self.manifest.shards))
+        self._rows = artifact.rows_of(files)
+        self._search = Search(artifact, files)
         self._model_path = model_path
         self._embedder: Embedder | None = None
         self._facets: _Facets | None = None
@@ -58,15 +61,25 @@ class KnowledgeBase:
         self._running = 0
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], model_path: str | os.PathLike[str] | None = None) -> KnowledgeBase:
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        model_path: str | os.PathLike[str] | None = None,
+        *,
+        shards: range | None = None,
+    ) -> KnowledgeBase:
         """The artifact in the folder `path`, or in the archive that `ragpress pack` made, every file checked.
 
         An archive is unpacked once, into the user's cache. The model is loaded at the first question that needs it:
         from `model_path` (checked now), else from the user's cache, else it is made or fetched. Raises ArtifactError
         for an artifact that is missing, damaged or of another format, ModelError for a file that is not the one that
         made the artifact.
+
+        With `shards`, as in `range(0, 16)`, only the chunks of these index files are searched, and no other graph and
+        vector is held in memory. Scores are those of the whole, so that `merge_hits` of all parts' hits gives the same
+        as a search of the whole. Raises ValueError for shards that are not there.
         """
-        base = cls(_open(Path(path)), Path(model_path) if model_path is not None else None)
+        base = cls(_open(Path(path)), Path(model_path) if model_path is not None else None, shards)
         if model_path is not None:
             _model(base.manifest.model, base._model_path)
         return base
@@ -90,7 +103,8 @@ class KnowledgeBase:
             self._embedder = None
 
     def __len__(self) -> int:
-        return self.manifest.counts.chunks
+        """The number of chunks that are searched."""
+        return len(self._rows)
 
     @contextmanager
     def _use(self) -> Iterator[Artifact]:
@@ -211,9 +225,8 @@ class KnowledgeBase:
             len(artifact.words)
             self._facets_of(artifact)
             if mode != "words":
-                artifact.index.sizes()
-                self._search.spread(np.zeros(self.manifest.model.dimensions, np.float32))
-                self._loaded().embed_query("?")
+                query = np.asarray(self._loaded().embed_query("?"), np.float32)
+                self._search.by_both("?", query, 1)
 
     def _loaded(self) -> Embedder:
         with self._loading:
@@ -277,7 +290,14 @@ class KnowledgeBase:
         types = _names(content_types, str)
         if types is not None:
             _known(types, get_args(ContentType), "content type")
-        return facets.matching(wanted, named, types)
+        rows = facets.matching(wanted, named, types)
+        return rows[(rows >= self._rows.start) & (rows < self._rows.stop)]
+
+
+def merge_hits(parts: Iterable[Sequence[Hit]], k: int = 5) -> tuple[Hit, ...]:
+    """The `k` best hits of one question to parts of an artifact, each asked for `k`, in the order of the whole's."""
+    hits = itertools.chain.from_iterable(parts)
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[:k])
 
 
 # -- opening ---------------------------------------------------------------------------------------------------------
@@ -310,6 +330,14 @@ def _unit(vector: npt.ArrayLike, dimensions: int) -> Vector:
     if not (np.isfinite(norm) and norm > 0):
         raise ValueError("the vector has no direction: its numbers are not finite, or all 0")
     return (query / norm).astype(np.float32)
+
+
+def _files(shards: range | None, count: int) -> slice:
+    if shards is None:
+        return slice(None)
+    if shards.step != 1 or not 0 <= shards.start < shards.stop <= count:
+        raise ValueError(f"there are no shards {shards}; the artifact's are range(0, {count})")
+    return slice(shards.start, shards.stop)
 
 
 def _check_counts(k: int, neighbours: int) -> None:

@@ -6,6 +6,7 @@ import mmap
 import struct
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ _SPARE = 32  # candidates beyond those asked for, so that exact scores can reord
 _SLACK = 5e-4  # how far a half-precision kernel's distance may be off; some CPUs also add in half precision
 _UNIT = 0.01
 _BLOCK = 4096
+_ALL = slice(None)
 _HEAD = struct.Struct("<7s3H4B3Q")
 _KINDS = (ord("c"), 12, 14)  # cosine, f16, 64-bit keys, in usearch's numbering
 
@@ -108,16 +110,22 @@ class _Candidates(NamedTuple):
 
 
 class _Part:
-    """One file: its graph, its vectors in key order, and the row of its first one among all."""
+    """One file: its vectors in key order, the row of its first one among all, and its graph."""
 
     def __init__(self, file: IndexFile, first: int, dimensions: int, expansion: int) -> None:
         self.first = first
         self.vectors = _vectors(file.name, file.data, dimensions)
         self.compares = file.repeats > REPEATS
-        self._data = file.data  # usearch keeps a bare pointer into it
-        self.graph = _view(file, dimensions, expansion, lookups=False)
-        if len(self.graph) != len(self.vectors):
-            raise _damaged(file.name, f"its graph has {len(self.graph)} entries for {len(self.vectors)} vectors")
+        self._file = file  # usearch keeps a bare pointer into its data
+        self._dimensions, self._expansion = dimensions, expansion
+
+    @cached_property
+    def graph(self) -> Index:
+        """Looked into at the first search of this file alone: usearch notes where each vector's links are."""
+        graph = _view(self._file, self._dimensions, self._expansion, lookups=False)
+        if len(graph) != len(self.vectors):
+            raise _damaged(self._file.name, f"its graph has {len(graph)} entries for {len(self.vectors)} vectors")
+        return graph
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -159,13 +167,16 @@ class VectorIndex:
         """The number of vectors in each file."""
         return [len(part) for part in self._parts]
 
-    def nearest(self, query: Vector, k: int, among: Positions | None = None) -> list[tuple[int, float]]:
+    def nearest(
+        self, query: Vector, k: int, among: Positions | None = None, files: slice = _ALL
+    ) -> list[tuple[int, float]]:
         """Row and cosine of the `k` vectors nearest to `query`, fewer where there are fewer; best first, then by row.
 
-        `query` has the shape (dimensions,) and unit length. With `among` (ascending rows) only those are searched,
-        and all of them are compared.
+        `query` has the shape (dimensions,) and unit length. Only these `files` are searched. With `among` (ascending
+        rows of theirs) only those are, and all of them are compared.
         """
-        total = len(self) if among is None else len(among)
+        parts = self._parts[files]
+        total = sum(map(len, parts)) if among is None else len(among)
         k = min(k, total)
         if k <= 0:
             return []
@@ -173,7 +184,7 @@ class VectorIndex:
             return self._ranked(query, among, k)
         wanted = k + _SPARE
         while True:
-            found = [self._candidates(part, query, wanted, among) for part in self._parts]
+            found = [self._candidates(part, query, wanted, among) for part in parts]
             distances = np.concatenate([one.distances for one in found])
             bound = np.partition(distances, k - 1)[k - 1] + _SLACK if len(distances) >= k else np.inf
             # A part whose last candidate is within the bound may hold more, as where many texts are the same.
@@ -229,6 +240,8 @@ class VectorIndex:
         for part, file in zip(self._parts, self._files, strict=True):
             own = self._keys[part.first : part.first + len(part)]
             graph = _view(file, self.dimensions, self._expansion, lookups=True)
+            if len(graph) != len(part):
+                raise _damaged(file.name, f"its graph has {len(graph)} entries for {len(part)} vectors")
             if not np.array_equal(np.sort(np.asarray(graph.keys, np.uint64)), own):
                 raise _damaged(file.name, "its keys are not the chunks' ids")
             if most_frequent(part.vectors) != file.repeats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import mmap
 import os
 import re
@@ -58,6 +59,12 @@ class Artifact(msgspec.Struct, frozen=True):
         key = index_key(chunk_id)
         row = int(np.searchsorted(self.offsets.keys, np.uint64(key)))
         return row if row < len(self.offsets.keys) and int(self.offsets.keys[row]) == key else None
+
+    def rows_of(self, files: slice) -> range:
+        """The rows of these index files."""
+        ends = [0, *itertools.accumulate(shard.vectors for shard in self.manifest.shards)]
+        begin, end, _ = files.indices(len(self.manifest.shards))
+        return range(ends[begin], ends[end])
 
     def chunk(self, row: int) -> Chunk:
         """The chunk of this rank, decoded from its line. Raises ArtifactError."""

@@ -16,6 +16,7 @@ from ragpress.lexical.scoring import Scores
 
 _CANDIDATES = 64  # chunks beyond those asked for that each ranking names for the fusion of both
 _MOST_CANDIDATES = 1024  # so many at last, where it takes more to be sure of the first ones
+_ALL = slice(None)
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -32,14 +33,15 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 class Search:
-    """Searches an open artifact. Safe from several threads.
+    """Searches an open artifact, or those of its index and word files that `files` names. Safe from several threads.
 
     Each method gives at most `k` rows, best first, equal ones in their order. With `among` (ascending rows) only those
     are searched; a row's score does not change by that. A query is a vector of unit length.
     """
 
-    def __init__(self, artifact: Artifact) -> None:
+    def __init__(self, artifact: Artifact, files: slice = _ALL) -> None:
         self._artifact = artifact
+        self._files = files
         self._sample: npt.NDArray[np.float32] | None = None
         self._sampling = threading.Lock()
         # usearch's working memory of a search belongs to a thread's number, and each caller's thread is its number 0
@@ -48,13 +50,13 @@ class Search:
     def by_vector(self, query: Vector, k: int, among: Positions | None = None) -> list[Ranked]:
         """The nearest by cosine."""
         with self._searching:
-            found = self._artifact.index.nearest(query, k, among)
+            found = self._artifact.index.nearest(query, k, among, self._files)
         return [Ranked(row, cosine, cosine, None) for row, cosine in found]
 
     def by_words(self, text: str, k: int, among: Positions | None = None) -> list[Ranked]:
         """The best by word score, of those with a word of the text."""
-        scores = self._artifact.words.scores(text)
-        rows = top(scores, k, among)
+        scores = self._artifact.words.scores(text, self._files)
+        rows = top(scores, k, self._rows(among))
         return [Ranked(row, score, None, score) for row in rows.tolist() if (score := float(scores[row])) > 0]
 
     def by_both(self, text: str, query: Vector, k: int, among: Positions | None = None) -> list[Ranked]:
@@ -63,13 +65,14 @@ class Search:
         No other chunk can come before the last one found once that is better than the last candidates' cosine and word
         score together would be; until then there are more candidates.
         """
-        words = self._artifact.words.scores(text)
-        total = len(words) if among is None else len(among)
+        words = self._artifact.words.scores(text, self._files)
+        searched = self._rows(among)
+        total = len(words) if searched is None else len(searched)
         spread = self.spread(query)
         wanted = k + _CANDIDATES
         while True:
             near = self.by_vector(query, wanted, among)
-            best = top(words, wanted, among)
+            best = top(words, wanted, searched)
             rows = np.union1d(np.array([one.row for one in near], np.int64), best)
             cosines = self._artifact.index.cosines(query, rows)
             scores = spread.fused(cosines, words[rows])
@@ -82,6 +85,13 @@ class Search:
             wanted *= 4
         columns = (rows[order], scores[order], cosines[order], words[rows[order]])
         return [Ranked(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def _rows(self, among: Positions | None) -> Positions | None:
+        """The rows that are searched, where these are not all."""
+        if among is not None or self._files == _ALL:
+            return among
+        bounds = self._artifact.rows_of(self._files)
+        return np.arange(bounds.start, bounds.stop)
 
     def spread(self, query: Vector) -> Spread:
         """Mean and deviation of the query's cosines, over the sample of `sample_rows`."""

@@ -14,6 +14,8 @@ from ragpress.lexical.words import words
 K1 = 1.2
 B = 0.75
 
+_ALL = slice(None)
+
 Scores = npt.NDArray[np.float64]
 
 
@@ -43,18 +45,19 @@ class WordIndex:
     def __len__(self) -> int:
         return len(self._open().lengths)
 
-    def scores(self, question: str) -> Scores:
+    def scores(self, question: str, files: slice = _ALL) -> Scores:
         """Of each row, 0 to 1: the BM25 of the question's distinct words, divided by their sum of idf · (k1 + 1).
 
         idf = ln(1 + (N - n + 1/2) / (n + 1/2)), of n among N chunks. A word that no chunk has counts in the divisor.
+        Rows of other than these `files` score 0; n and N are those of all.
         """
         opened = self._open()
         scores = np.zeros(len(opened.lengths))
         codes = np.array(sorted({word_code(word) for word in words(question)}), np.uint64)
         if not len(codes) or not len(scores):
             return scores
-        places, term, rows, counts = opened.entries(codes)
-        present = np.bincount(term, weights=places, minlength=len(codes))
+        places, term, rows, counts = opened.entries(codes, files)
+        present = opened.present(codes)
         idf = np.log1p((len(scores) - present + 0.5) / (present + 0.5))
         if not len(rows):
             return scores
@@ -97,18 +100,22 @@ class _Opened:
         self.norms = K1 * (1 - B + B * self.lengths / mean)
         self._firsts = np.cumsum([0, *(len(part.lengths) for part in parts)])
 
-    def entries(self, codes: npt.NDArray[np.uint64]) -> _Entries:
+    def present(self, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+        """How many rows have each word."""
+        found = np.zeros(len(codes))
+        for part in self.parts:
+            here, begins, ends = _places(part, codes)
+            found[here] += ends - begins
+        return found
+
+    def entries(self, codes: npt.NDArray[np.uint64], files: slice) -> _Entries:
+        """The entries of the words in these files."""
         sizes: list[int] = []
         terms: list[int] = []
         firsts: list[int] = []
         rows, counts = [], []
-        for first, part in zip(self._firsts.tolist(), self.parts, strict=False):
-            if not len(part.codes):
-                continue
-            found = np.minimum(np.searchsorted(part.codes, codes), len(part.codes) - 1)
-            here = np.flatnonzero(part.codes[found] == codes)
-            begins, ends = part.starts[found[here]].tolist(), part.starts[found[here] + 1].tolist()
-            for term, begin, end in zip(here.tolist(), begins, ends, strict=True):
+        for first, part in zip(self._firsts[:-1][files].tolist(), self.parts[files], strict=True):
+            for term, begin, end in zip(*(each.tolist() for each in _places(part, codes)), strict=True):
                 rows.append(part.rows[begin:end])
                 counts.append(part.counts[begin:end])
                 sizes.append(end - begin)
@@ -119,3 +126,13 @@ class _Opened:
             return _Entries(runs, np.array(terms, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
         places = np.concatenate(rows).astype(np.int64) + np.repeat(np.array(firsts, np.int64), runs)
         return _Entries(runs, np.array(terms, np.int64), places, np.concatenate(counts))
+
+
+def _places(part: Postings, codes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], ...]:
+    """Of the words that a file has: their places in `codes`, and where their entries begin and end."""
+    if not len(part.codes):
+        none = np.empty(0, np.int64)
+        return none, none, none
+    found = np.minimum(np.searchsorted(part.codes, codes), len(part.codes) - 1)
+    here = np.flatnonzero(part.codes[found] == codes)
+    return here, part.starts[found[here]].astype(np.int64), part.starts[found[here] + 1].astype(np.int64)
