@@ -147,7 +147,8 @@ RULES: tuple[Callable[[View], HeaderRows | None], ...] = (
 def is_card(rows: Sequence[Row]) -> bool:
     """Pairs of a name and its value side by side, the names down the side: no row of it is a header.
 
-    `Название | ООО Пример` / `ИНН | 7700000000`; with four columns two pairs a row.
+    `Название | ООО Пример` / `ИНН | 7700000000`; with four columns two pairs a row. Most names end in a colon, or two
+    in five are words that head columns, twice as many as among the values; a first row of such words alone is a header.
     """
     if len(rows) > 2 * SEARCHED:
         return False
@@ -159,10 +160,10 @@ def is_card(rows: Sequence[Row]) -> bool:
     if len(pairs) < 2 or len(pairs) * 4 < sum(len(row.filled()) for row in rows):
         return False
     labels = [label for label, _ in pairs]
-    if len(set(labels)) < len(labels) or any(kind(label) != "text" or len(label) > CELL_LIMIT for label in labels):
+    if any(kind(label) != "text" or len(label) > CELL_LIMIT for label in labels):
         return False
     if len({label.rstrip("0123456789۰۱۲۳۴۵۶۷۸۹") for label in labels}) < len(labels):
-        return False  # `Box 1`, `Box 2`
+        return False  # some twice, or `Box 1`, `Box 2`
     if sum(label.endswith(":") for label in labels) * 2 >= len(labels):
         return True
     first, values = rows[0].filled(), [value for _, value in pairs]
