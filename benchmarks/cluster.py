@@ -105,7 +105,7 @@ def embedding(address: str, folder: Path, rounds: int) -> tuple[float, str]:
     file = ModelFile(model=model, path=path, sha256=sha256, size=path.stat().st_size, dimensions=model.dimensions)
     count = TokenCounter(path, model.document_prefix)
     random = np.random.default_rng(0)
-    sizes = random.integers(20, 200, 600)
+    sizes = random.integers(20, 200, 300)
     words = [" ".join(WORDS[at] for at in random.integers(0, len(WORDS), size)) for size in sizes]
     texts = [Text(str(number), text, count(text)) for number, text in enumerate(words)]
     workers = Cluster(address, print)
@@ -134,7 +134,7 @@ def chunking(address: str, folder: Path, rounds: int) -> tuple[float, str]:
 
     make_corpus(folder / "corpus", 1)
     data = sample(40)
-    for number in range(400):
+    for number in range(200):
         path = folder / "corpus" / "sources" / f"{number:05d}.md"
         path.write_text(data.replace("Раздел", f"Раздел {number}"), encoding="utf-8")
     repository = open_repository(folder / "corpus")

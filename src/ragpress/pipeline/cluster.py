@@ -101,16 +101,17 @@ class Cluster(Workers):
                 if before and not self._slots:
                     self._report(f"ragpress: {self._address} has no workers left; waiting for one")
 
-    def _begin(self, answer: Future[_T], call: Callable[[], _T]) -> None:
+    def _begin(self, answer: Future[_T], call: Callable[[], _T], helped: frozenset[str] = frozenset()) -> None:
+        """`helped` are the workers that were sent a file for this call."""
         future = self._executor.submit(serve, _versions(), call)
-        future.add_done_callback(partial(self._done, answer, call))
+        future.add_done_callback(partial(self._done, answer, call, helped))
 
-    def _done(self, answer: Future[_T], call: Callable[[], _T], future: Future[_T]) -> None:
+    def _done(self, answer: Future[_T], call: Callable[[], _T], helped: frozenset[str], future: Future[_T]) -> None:
         try:
             answer.set_result(future.result())
         except _LackingError as lacking:
             # in a thread, since this is the client's own, which sends
-            threading.Thread(target=self._help, args=(answer, call, lacking), daemon=True).start()
+            threading.Thread(target=self._help, args=(answer, call, helped, lacking), daemon=True).start()
         except BuildError as error:
             answer.set_exception(error)
         except CancelledError:
@@ -118,14 +119,18 @@ class Cluster(Workers):
         except Exception as error:
             answer.set_exception(_plain(error))
 
-    def _help(self, answer: Future[_T], call: Callable[[], _T], lacking: _LackingError) -> None:
+    def _help(self, answer: Future[_T], call: Callable[[], _T], helped: frozenset[str], lacking: _LackingError) -> None:
         """Sends a worker the file that it lacks, and has the work done again."""
         try:
+            if lacking.worker in helped:
+                raise _error(
+                    f"the worker {lacking.worker} was sent {lacking.wanted.name} and does not find it; {_HERE}"
+                )
             with self._sending:
                 if (lacking.wanted, lacking.worker) not in self._kept:
                     self._send(lacking.wanted, lacking.worker)
                     self._kept.add((lacking.wanted, lacking.worker))
-            self._begin(answer, call)
+            self._begin(answer, call, helped | {lacking.worker})
         except BuildError as error:
             answer.set_exception(error)
         except CancelledError:

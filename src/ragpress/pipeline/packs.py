@@ -114,7 +114,13 @@ class PackedPool(Pool):
 
     def _send(self) -> None:
         """Makes units of what waits, as many as the workers have a use for. The caller holds the lock."""
-        while self._waiting and self._running < _AHEAD * max(1, self._workers.slots()):
+        try:
+            most = _AHEAD * max(1, self._workers.slots())
+        except BuildError as error:
+            _fail([answer for _, answer in self._waiting], error)
+            self._waiting.clear()
+            return
+        while self._waiting and self._running < most:
             pack = [self._waiting.popleft()]
             size = len(pack[0][0].data)
             while self._waiting and size + len(self._waiting[0][0].data) <= self._size.amount:
