@@ -110,33 +110,25 @@ class Cluster(Workers):
         try:
             answer.set_result(future.result())
         except _LackingError as lacking:
+            if lacking.worker in helped:
+                text = f"the worker {lacking.worker} was sent {lacking.wanted.name} and does not find it; {_HERE}"
+                answer.set_exception(_error(text))
+                return
             # in a thread, since this is the client's own, which sends
             threading.Thread(target=self._help, args=(answer, call, helped, lacking), daemon=True).start()
-        except BuildError as error:
-            answer.set_exception(error)
-        except CancelledError:
-            answer.set_exception(self._gone())
-        except Exception as error:
-            answer.set_exception(_plain(error))
+        except (Exception, CancelledError) as error:
+            answer.set_exception(self._told(error))
 
     def _help(self, answer: Future[_T], call: Callable[[], _T], helped: frozenset[str], lacking: _LackingError) -> None:
         """Sends a worker the file that it lacks, and has the work done again."""
         try:
-            if lacking.worker in helped:
-                raise _error(
-                    f"the worker {lacking.worker} was sent {lacking.wanted.name} and does not find it; {_HERE}"
-                )
             with self._sending:
                 if (lacking.wanted, lacking.worker) not in self._kept:
                     self._send(lacking.wanted, lacking.worker)
                     self._kept.add((lacking.wanted, lacking.worker))
             self._begin(answer, call, helped | {lacking.worker})
-        except BuildError as error:
-            answer.set_exception(error)
-        except CancelledError:
-            answer.set_exception(self._gone())
-        except Exception as error:
-            answer.set_exception(_plain(error))
+        except (Exception, CancelledError) as error:
+            answer.set_exception(self._told(error))
 
     def _send(self, wanted: RemoteFile, worker: str) -> None:
         client = self._connected()
@@ -145,6 +137,12 @@ class Cluster(Workers):
             self._report(f"ragpress: sending {wanted.name} to the cluster, since {worker} neither has nor can fetch it")
             sent = self._sent[wanted] = client.scatter(find_file(wanted).read_bytes(), hash=False)
         client.submit(keep, wanted, sent, workers=[worker], allow_other_workers=False, pure=False).result()
+
+    def _told(self, error: BaseException) -> BuildError:
+        """An error of the cluster as a line."""
+        if isinstance(error, BuildError):
+            return error
+        return self._gone() if isinstance(error, CancelledError) else _plain(error)
 
     def _gone(self) -> ClusterError:
         text = f"the cluster at {self._address} is gone; what is done is kept: start it and build again, {_HERE}"
@@ -181,7 +179,7 @@ def _connect(address: str, report: Report) -> Any:
     return client
 
 
-def _plain(error: Exception) -> ClusterError:
+def _plain(error: BaseException) -> ClusterError:
     """What Dask says went wrong, as a line."""
     kind = type(error).__name__
     if kind == "KilledWorker":
