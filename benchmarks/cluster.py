@@ -105,7 +105,7 @@ def embedding(address: str, folder: Path, rounds: int) -> tuple[float, str]:
     file = ModelFile(model=model, path=path, sha256=sha256, size=path.stat().st_size, dimensions=model.dimensions)
     count = TokenCounter(path, model.document_prefix)
     random = np.random.default_rng(0)
-    sizes = random.integers(20, 200, 300)
+    sizes = random.integers(10, 100, 120)
     words = [" ".join(WORDS[at] for at in random.integers(0, len(WORDS), size)) for size in sizes]
     texts = [Text(str(number), text, count(text)) for number, text in enumerate(words)]
     workers = Cluster(address, print)
@@ -133,8 +133,8 @@ def chunking(address: str, folder: Path, rounds: int) -> tuple[float, str]:
     from ragpress.sources import find_sources
 
     make_corpus(folder / "corpus", 1)
-    data = sample(40)
-    for number in range(200):
+    data = sample(20)
+    for number in range(100):
         path = folder / "corpus" / "sources" / f"{number:05d}.md"
         path.write_text(data.replace("Раздел", f"Раздел {number}"), encoding="utf-8")
     repository = open_repository(folder / "corpus")
@@ -169,7 +169,7 @@ def napping(folder: Path, number: int, kilobytes: int = 0) -> tuple[float, float
         unit = bytes(1024 * kilobytes)
         for future in [workers.submit(nap, unit) for _ in range(number)]:
             future.result()
-        units = 8 * number
+        units = 4 * number
         before, own, begin = processor_seconds(scheduler), time.process_time(), time.perf_counter()
         running = {workers.submit(nap, unit) for _ in range(min(units, 2 * number))}
         left = units - len(running)

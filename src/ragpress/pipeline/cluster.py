@@ -116,7 +116,7 @@ class Cluster(Workers):
                 return
             # in a thread, since this is the client's own, which sends
             threading.Thread(target=self._help, args=(answer, call, helped, lacking), daemon=True).start()
-        except (Exception, CancelledError) as error:
+        except Exception as error:
             answer.set_exception(self._told(error))
 
     def _help(self, answer: Future[_T], call: Callable[[], _T], helped: frozenset[str], lacking: _LackingError) -> None:
@@ -127,7 +127,7 @@ class Cluster(Workers):
                     self._send(lacking.wanted, lacking.worker)
                     self._kept.add((lacking.wanted, lacking.worker))
             self._begin(answer, call, helped | {lacking.worker})
-        except (Exception, CancelledError) as error:
+        except Exception as error:
             answer.set_exception(self._told(error))
 
     def _send(self, wanted: RemoteFile, worker: str) -> None:
