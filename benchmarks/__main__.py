@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import builds, chunking, embedding, index, reading, retrieval
+from benchmarks import builds, chunking, cluster, embedding, index, million, reading, retrieval
 
-NAMES = ("reading", "chunking", "embedding", "index", "builds")
+NAMES = ("reading", "chunking", "embedding", "index", "builds", "cluster", "million")
 
 
 def measurements(name: str, folder: Path, model: Path | None) -> Iterator[tuple[str, float, str]]:
@@ -30,6 +30,10 @@ def measurements(name: str, folder: Path, model: Path | None) -> Iterator[tuple[
         yield from index.run(folder)
     elif name == "builds":
         yield from builds.run(folder)
+    elif name == "cluster":
+        yield from cluster.run(folder)
+    elif name == "million":
+        yield from million.run(folder)
     else:
         from ragpress.models.known import cache_folder
         from ragpress.models.starter import make_starter
