@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ragpress.artifact.index import Positions, Vector
 from ragpress.artifact.read import Artifact
-from ragpress.lexical.fusion import Spread, confidence, sample_rows
+from ragpress.lexical.fusion import WEIGHT, Spread, confidence, sample_rows
 from ragpress.lexical.scoring import Scores
 
-_CANDIDATES = 64  # chunks beyond those asked for that each ranking names for the fusion of both
-_MOST_CANDIDATES = 1024  # so many at last, where it takes more to be sure of the first ones
+_CANDIDATES = 16  # chunks beyond those asked for that each ranking names for the fusion of both
+_MOST_CANDIDATES = 1024  # so many by words at most, where it takes more to be sure of the first ones
+_ROUNDING = 1e-9
 _ALL = slice(None)
 
 
@@ -62,27 +63,26 @@ class Search:
     def by_both(self, text: str, query: Vector, k: int, among: Positions | None = None) -> list[Ranked]:
         """The first by `Spread.fused` of the candidates that the two rankings name.
 
-        No other chunk can come before the last one found once that is better than the last candidates' cosine and word
-        score together would be; until then there are more candidates.
+        No other chunk has a higher cosine than the last of those that are nearest, so that it could only come before
+        the last one found by its words: those with a word score that is high enough for that are candidates, too.
         """
         words = self._artifact.words.scores(text, self._files)
         searched = self._rows(among)
         total = len(words) if searched is None else len(searched)
         spread = self.spread(query)
-        wanted = k + _CANDIDATES
-        while True:
-            near = self.by_vector(query, wanted, among)
-            best = top(words, wanted, searched)
-            rows = np.union1d(np.array([one.row for one in near], np.int64), best)
-            cosines = self._artifact.index.cosines(query, rows)
+        near = self.by_vector(query, k + _CANDIDATES, among)
+        best = top(words, _MOST_CANDIDATES, searched)
+        rows = np.union1d(np.array([one.row for one in near], np.int64), best[: k + _CANDIDATES])
+        cosines = self._artifact.index.cosines(query, rows)
+        scores = spread.fused(cosines, words[rows])
+        if len(near) < total:
+            last = np.sort(scores)[-k:][0]
+            needed = (last - spread.standardized(np.array([near[-1].score]))[0]) / WEIGHT
+            more = np.setdiff1d(best[words[best] >= needed - _ROUNDING], rows)
+            cosines = np.concatenate([cosines, self._artifact.index.cosines(query, more)])
+            rows = np.concatenate([rows, more])
             scores = spread.fused(cosines, words[rows])
-            order = np.lexsort((rows, -scores))[:k]
-            if len(near) >= total or wanted >= _MOST_CANDIDATES:
-                break
-            beyond = spread.fused(np.array([near[-1].score]), words[best[-1:]])
-            if scores[order[-1]] >= beyond[0]:
-                break
-            wanted *= 4
+        order = np.lexsort((rows, -scores))[:k]
         columns = (rows[order], scores[order], cosines[order], words[rows[order]])
         return [Ranked(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
 
