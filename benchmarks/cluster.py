@@ -81,7 +81,8 @@ def processor_seconds(pid: int) -> float:
 
 def family_seconds(pid: int) -> float:
     """The same of a process and all that it started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    children = [child for thread in threads for child in (thread / "children").read_text().split()]
     return processor_seconds(pid) + sum(family_seconds(int(child)) for child in children)
 
 

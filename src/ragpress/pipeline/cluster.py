@@ -184,7 +184,7 @@ def _plain(error: BaseException) -> ClusterError:
     kind = type(error).__name__
     if kind == "KilledWorker":
         text = "workers died one after the other over the same unit; see their log, and give them more memory"
-    elif isinstance(error, (ImportError, AttributeError)):
+    elif isinstance(error, (ImportError, AttributeError)) or "deserialization" in str(error):
         text = f"a worker or the scheduler has another ragpress, or none ({_words(error)}); install {__version__} there"
     else:
         text = f"a worker failed ({kind}: {_words(error)}); see its log"
