@@ -186,7 +186,7 @@ def napping(folder: Path, number: int, kilobytes: int = 0) -> tuple[float, float
         unit = bytes(1024 * kilobytes)
         for future in [workers.submit(nap, unit) for _ in range(number)]:
             future.result()
-        units = 4 * number
+        units = 20 * number
         before, own, begin = processor_seconds(scheduler), time.process_time(), time.perf_counter()
         running = {workers.submit(nap, unit) for _ in range(min(units, 2 * number))}
         left = units - len(running)

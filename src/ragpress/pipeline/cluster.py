@@ -142,7 +142,8 @@ class Cluster(Workers):
         """An error of the cluster as a line."""
         if isinstance(error, BuildError):
             return error
-        return self._gone() if isinstance(error, CancelledError) else _plain(error)
+        lost = isinstance(error, CancelledError) or type(error).__name__ == "CommClosedError"
+        return self._gone() if lost or getattr(self._client, "status", "") != "running" else _plain(error)
 
     def _gone(self) -> ClusterError:
         text = f"the cluster at {self._address} is gone; what is done is kept: start it and build again, {_HERE}"
