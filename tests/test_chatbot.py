@@ -249,7 +249,7 @@ def test_the_reader_answers_alone_where_the_model_s_file_is_there(
 )
 def test_a_command_of_the_build_names_the_extra_in_one_line(alone: Path, tmp_path: Path, command: str) -> None:
     assert run(alone, "ragpress", "init", tmp_path, cache=tmp_path / "cache", cwd=tmp_path).returncode == 0
-    (tmp_path / "golden").mkdir()
+    (tmp_path / "golden").mkdir(exist_ok=True)
     (tmp_path / "golden" / "questions.jsonl").write_text('{"question": "Где?", "answer": "тут"}\n', encoding="utf-8")
     (tmp_path / "цены.xlsx").write_bytes((ROOT / "sources" / "bimeh" / "shoab.xlsx").read_bytes())
     done = run(alone, "ragpress", *command.split(), cache=tmp_path / "cache", cwd=tmp_path)
